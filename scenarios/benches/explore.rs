@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sim_zk::fault::Fault;
 use zk_catalogue::barrier::workload as barrier;
 use zk_catalogue::lock::workload as lock;
-use zk_harness::explore::{Scope, Search};
+use zk_harness::explore::{Exploration, Scope};
 
 fn scopes(c: &mut Criterion) {
     let mut group = c.benchmark_group("explore");
@@ -16,9 +16,9 @@ fn scopes(c: &mut Criterion) {
     let calm = Scope::of(&lock::WORKLOAD, 0);
     let one = Scope { kinds: vec![Fault::ReplyLost], ..Scope::of(&barrier::WORKLOAD, 1) };
     for (name, scope) in [("lock, no faults", calm), ("barrier, one lost reply", one)] {
-        let choices = Search::new(scope.clone()).finish(1).found().choices;
+        let choices = Exploration::new(scope.clone()).finish(1).found().choices;
         group.throughput(Throughput::Elements(choices));
-        group.bench_function(name, |b| b.iter(|| Search::new(scope.clone()).finish(1)));
+        group.bench_function(name, |b| b.iter(|| Exploration::new(scope.clone()).finish(1)));
     }
     group.finish();
 }

@@ -142,15 +142,15 @@ impl Chooser for Replay {
 
 /// A chooser that records the choices of another one.
 #[derive(Clone, Debug)]
-pub struct Recording<C> {
+pub struct Recorder<C> {
     inner: C,
     choices: Vec<u16>,
 }
 
-impl<C: Chooser> Recording<C> {
-    /// Creates a recording around `inner`.
+impl<C: Chooser> Recorder<C> {
+    /// Creates a recorder around `inner`.
     pub fn new(inner: C) -> Self {
-        Recording { inner, choices: Vec::with_capacity(1024) }
+        Recorder { inner, choices: Vec::with_capacity(1024) }
     }
 
     /// Returns the choices so far.
@@ -164,7 +164,7 @@ impl<C: Chooser> Recording<C> {
     }
 }
 
-impl<C: Chooser> Chooser for Recording<C> {
+impl<C: Chooser> Chooser for Recorder<C> {
     fn choose(&mut self, point: Point, n: u32) -> u32 {
         let choice = self.inner.choose(point, n);
         assert!(choice < n.max(1), "a choice is one of the alternatives");
@@ -189,7 +189,7 @@ mod tests {
     fn a_seed_is_a_list_of_choices() {
         let rates = Rates::NONE.with(Fault::ReplyLost, 0.2);
         let points = [Point::Latency, Point::Fault(InjectionPoint::Reply), Point::Duration];
-        let mut seeded = Recording::new(Seeded::new(7, rates));
+        let mut seeded = Recorder::new(Seeded::new(7, rates));
         let first: Vec<u32> = points.iter().cycle().take(300).map(|p| seeded.choose(*p, 100)).collect();
         let mut replay = Replay::new(seeded.choices().to_vec());
         let second: Vec<u32> = points.iter().cycle().take(300).map(|p| replay.choose(*p, 100)).collect();

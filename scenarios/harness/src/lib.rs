@@ -9,10 +9,12 @@
 //! | [`client`] | a client process, as a workload sees it |
 //! | [`rounds`], [`operation`], [`holding`], [`pace`] | the parts of workloads |
 //! | [`journal`] | writes the history |
+//! | [`sweep`], [`threads`] | many runs: which seeds, on which threads |
+//! | [`strategy`] | draws the run of a seed: its plan and its chooser |
 //! | [`plan`], [`plans`] | the configuration of a run; strategies of proptest for it |
+//! | [`run`] | makes the run and judges it; [`panics`], those of the code under test |
 //! | [`interference`] | foreign clients that interfere |
-//! | [`run`] | one run; [`panics`], those of the code under test |
-//! | [`strategy`], [`sweep`], [`shard`], [`coverage`], [`threads`] | many runs |
+//! | [`tally`], [`coverage`], [`exercised`], [`shard`] | what runs add up to, on one machine and on many |
 //! | [`fingerprint`] | failure fingerprints; [`shrink`], the smallest run with the same one |
 //! | [`explore`] | every run of a small scope |
 //! | [`recording`], [`regression`] | runs as files and codes; runs that are kept |
@@ -25,6 +27,7 @@ pub mod client;
 pub mod coverage;
 pub mod exercised;
 pub mod explore;
+mod fault_set;
 pub mod fingerprint;
 #[cfg(test)]
 mod hangs;
@@ -47,6 +50,7 @@ pub mod shrink;
 pub mod stage;
 pub mod strategy;
 pub mod sweep;
+pub mod tally;
 pub mod testing;
 pub mod threads;
 pub mod workload;

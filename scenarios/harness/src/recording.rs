@@ -78,14 +78,14 @@ pub enum CodeError {
 
 impl Recording {
     /// Records a run.
-    pub fn of(workload: &Workload, plan: &Plan, run: &Run) -> Recording {
+    pub fn of(run: &Run) -> Recording {
         // Trailing zeros are left out: replay takes 0 where the list has ended.
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
         Recording {
             format: 1,
             regression: None,
-            workload: workload.name.to_owned(),
-            plan: plan.clone(),
+            workload: run.workload.name.to_owned(),
+            plan: run.plan.clone(),
             choices: run.choices[..used].to_vec(),
             hash: format!("{:032x}", run.hash),
         }

@@ -5,7 +5,6 @@
 
 use crate::recording::{Expected, Recording, Regression};
 use crate::run::Run;
-use crate::workload::Workload;
 use std::path::{Path, PathBuf};
 use zk_checker::Verdict;
 use zk_report::whole_file;
@@ -32,17 +31,17 @@ pub enum KeepError {
 
 impl Regression {
     /// The regression of a failing run. A mutant must keep failing; a correct recipe must pass once its bug is fixed.
-    pub fn of(workload: &Workload, recorded: &Recording, run: &Run, about: Option<String>) -> Regression {
+    pub fn of(run: &Run, about: Option<String>) -> Regression {
         let what = run.what_failed();
         let title = run.report.first().map_or("the run does not end", |finding| finding.rule.title());
-        let is_mutant = workload.is_mutant();
+        let is_mutant = run.workload.is_mutant();
         let verdict = match run.verdict() {
             _ if !is_mutant => Expected::Pass,
             Verdict::Fail => Expected::Fail,
             _ => Expected::Unknown,
         };
         let rule = if is_mutant { what.clone() } else { String::new() };
-        let about = about.unwrap_or_else(|| format!("{}: {what}, {title}", recorded.workload));
+        let about = about.unwrap_or_else(|| format!("{}: {what}, {title}", run.workload.name));
         Regression { about, verdict, rule }
     }
 

@@ -6,9 +6,10 @@
 use crate::exercised::Exercised;
 use crate::fingerprint::Fingerprint;
 use crate::plan::Plan;
-use crate::run;
+use crate::run::Draw;
 use crate::strategy::{Search, Strategy, Variations};
-use crate::sweep::{Failures, SweepRequest, Tally};
+use crate::sweep::Sweep;
+use crate::tally::{Failures, Tally};
 use crate::workload::Lookup;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -123,12 +124,12 @@ pub type Shards = Vec<(String, Vec<Sheet>)>;
 
 impl Sheet {
     /// The sheet of a shard.
-    pub fn of(request: &SweepRequest, tally: &Tally) -> Sheet {
-        let search = &request.search;
+    pub fn of(sweep: &Sweep, tally: &Tally) -> Sheet {
+        let search = &sweep.search;
         // A run that all shards of a sweep make alike, as a hash of the code.
-        let plan = search.plan.clone().unwrap_or_else(|| search.workload.plan(request.seeds.start));
+        let plan = search.plan.clone().unwrap_or_else(|| search.workload.plan(sweep.seeds.start));
         let plan = Plan { faults: 0, ..plan };
-        let first = run::seed_caught(search.workload, &plan, request.seeds.start);
+        let first = Draw::seeded(search.workload, plan, sweep.seeds.start).run_caught();
         Sheet {
             kind: Kind::Part,
             workload: search.workload.name.to_owned(),
@@ -138,11 +139,11 @@ impl Sheet {
                 strategy: search.strategy.name().to_owned(),
                 variations: search.variations,
                 plan: search.plan.clone(),
-                from: request.seeds.start,
-                seeds: request.seeds.end - request.seeds.start,
-                require_probes: request.require_probes,
+                from: sweep.seeds.start,
+                seeds: sweep.seeds.end - sweep.seeds.start,
+                require_probes: sweep.require_probes,
             },
-            shard: request.shard,
+            shard: sweep.shard,
             tally: Written::of(tally),
         }
     }
@@ -152,22 +153,16 @@ impl Sheet {
     /// # Errors
     ///
     /// If the sheet names something that does not exist here.
-    pub fn read(&self, file: &str, lookup: Lookup) -> Result<(SweepRequest, Tally), ShardError> {
+    pub fn read(&self, file: &str, lookup: Lookup) -> Result<(Sweep, Tally), ShardError> {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
         let workload = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
         let Asked { strategy, variations, plan, from, seeds, require_probes, .. } = &self.asked;
         let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
         let search = Search::new(workload, known, plan.clone()).drawing(*variations);
-        let request = SweepRequest {
-            search,
-            seeds: *from..from.saturating_add(*seeds),
-            shard: self.shard,
-            jobs: 1,
-            require_probes: *require_probes,
-            count_transitions: false,
-        };
+        let seeds = *from..from.saturating_add(*seeds);
+        let sweep = Sweep { shard: self.shard, require_probes: *require_probes, ..Sweep::new(search, seeds) };
         let tally = self.tally.read().map_err(|(what, name)| foreign(what, &name))?;
-        Ok((request, tally))
+        Ok((sweep, tally))
     }
 }
 
@@ -191,7 +186,7 @@ impl Asked {
 /// # Errors
 ///
 /// If they are not all the shards of one sweep, each once and complete.
-pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(SweepRequest, Tally)>, ShardError> {
+pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(Sweep, Tally)>, ShardError> {
     let Some((first_file, first)) = shards.first() else { return Ok(Vec::new()) };
     let names = |sheets: &[Sheet]| sheets.iter().map(|sheet| sheet.workload.clone()).collect::<Vec<_>>();
     for (file, sheets) in shards {
@@ -209,19 +204,19 @@ pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(SweepRequest, Tally
         }
     }
     complete(shards)?;
-    let mut merged: Vec<(SweepRequest, Tally)> = Vec::new();
+    let mut merged: Vec<(Sweep, Tally)> = Vec::new();
     for (file, sheets) in shards {
         for (at, sheet) in sheets.iter().enumerate() {
-            let (request, tally) = sheet.read(file, lookup)?;
+            let (sweep, tally) = sheet.read(file, lookup)?;
             // An enumeration that ends before the seeds do makes fewer runs.
-            let to_make = request.runs();
-            if tally.runs < to_make && request.search.counted(u64::MAX, 1).is_none() {
+            let to_make = sweep.runs();
+            if tally.runs < to_make && sweep.search.counted(u64::MAX, 1).is_none() {
                 let (file, workload) = (file.clone(), sheet.workload.clone());
                 return Err(ShardError::Stopped { file, workload, runs: tally.runs, of: to_make });
             }
             match merged.get_mut(at) {
                 Some((_, sum)) => sum.merge(tally),
-                None => merged.push((SweepRequest { shard: (0, 1), ..request }, tally)),
+                None => merged.push((Sweep { shard: (0, 1), ..sweep }, tally)),
             }
         }
     }
@@ -308,22 +303,12 @@ impl Written {
 mod tests {
     use super::*;
     use crate::sample::{OTHER, SAMPLE, find};
-    use crate::sweep::sweep;
     use crate::workload::Workload;
-    use std::sync::atomic::AtomicBool;
 
     fn shard(workload: &'static Workload, seeds: u64, shard: (u64, u64)) -> Sheet {
         let search = Search::new(workload, Strategy::Swarm, None);
-        let request = SweepRequest {
-            search,
-            seeds: 0..seeds,
-            shard,
-            jobs: 1,
-            require_probes: false,
-            count_transitions: false,
-        };
-        let tally = sweep(&request, &AtomicBool::new(false), &|_, _| {});
-        Sheet::of(&request, &tally)
+        let sweep = Sweep { shard, ..Sweep::new(search, 0..seeds) };
+        Sheet::of(&sweep, &sweep.tally())
     }
 
     fn named(sheets: &[Sheet]) -> Shards {
@@ -340,8 +325,8 @@ mod tests {
         let mut shards: Vec<Sheet> = (0..4).map(|i| shard(&SAMPLE, 31, (i, 4))).collect();
         shards.reverse();
         let merged = merge(&named(&shards), find).expect("they are of one sweep");
-        let [(request, tally)] = &merged[..] else { panic!("one workload") };
-        assert_eq!(Sheet::of(request, tally), whole);
+        let [(sweep, tally)] = &merged[..] else { panic!("one workload") };
+        assert_eq!(Sheet::of(sweep, tally), whole);
         let text = serde_json::to_string(&whole).expect("it is plain data");
         assert_eq!(serde_json::from_str::<Sheet>(&text).expect("its own text"), whole);
     }

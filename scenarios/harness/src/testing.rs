@@ -9,16 +9,15 @@ use crate::client::Client;
 use crate::holding::{Held, take_turn};
 use crate::panics::Panic;
 use crate::rounds::rounds;
-use crate::run::{self, PANIC};
+use crate::run::{self, Draw, PANIC};
 use crate::shrink::{self, Shrunk};
 use crate::stage::{self, Story};
 use crate::strategy::{Search, Strategy};
-use crate::sweep::{self, SweepRequest};
+use crate::sweep::Sweep;
 use crate::workload::{Task, Workload};
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
 use zk_checker::history::ObjectId;
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -62,14 +61,14 @@ pub struct Failure {
 
 impl Failure {
     fn of(workload: &'static Workload, seed: u64) -> Failure {
-        let plan = workload.plan(seed);
-        let run = match run::seed_caught(workload, &plan, seed) {
+        let run = match Draw::seeded(workload, workload.plan(seed), seed).run_caught() {
             Ok(run) => run,
             Err(panic) => {
                 let (what, finding) = (PANIC.to_owned(), panic.to_string());
                 return Failure { workload, seed, what, finding, panic: Some(panic), shrunk: None };
             }
         };
+        let shrunk = shrink::shrink(run.again(), SHRINKING_RUNS).ok();
         let first = run.report.findings.first().map(ToString::to_string);
         let hang = run.hang().map(|hang| format!("{}\n{}", hang.about(), run.waits().join("\n")));
         let panicked = run.panic.as_ref().map(ToString::to_string);
@@ -80,7 +79,7 @@ impl Failure {
             // A run may break a rule and hang.
             finding: panicked.into_iter().chain(first).chain(hang).collect::<Vec<_>>().join("\n"),
             panic: run.panic.map(|panicked| panicked.panic),
-            shrunk: shrink::shrink(workload, &plan, run.choices, SHRINKING_RUNS).ok(),
+            shrunk,
         }
     }
 }
@@ -136,17 +135,12 @@ pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<F
     if let Err(why) = declared::check(workload, seeds.start) {
         panic!("{}: {why}", workload.name);
     }
-    let request = SweepRequest {
-        search: Search::new(workload, Strategy::Swarm, None),
-        seeds,
-        shard: (0, 1),
-        jobs: std::thread::available_parallelism().map_or(1, usize::from),
-        require_probes: false,
-        count_transitions: false,
-    };
-    let tally = sweep::sweep(&request, &AtomicBool::new(false), &|_, _| {});
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let search = Search::new(workload, Strategy::Swarm, None);
+    let sweep = Sweep { jobs, ..Sweep::new(search, seeds) };
+    let tally = sweep.tally();
     let first = tally.failures.values().map(|(seed, _)| *seed).min();
-    let untested = tally.required_untested(&request);
+    let untested = sweep.missing(&tally).rules;
     let names: Vec<&str> = untested.iter().map(|rule| rule.name()).collect();
     assert!(
         first.is_some() || untested.is_empty(),
@@ -264,7 +258,7 @@ mod tests {
         let shrunk = failure.shrunk.as_ref().expect("its choices are known");
         let size = shrunk.after();
         assert_eq!((size.clients, size.faults), (1, 1), "{failure}");
-        let again = crate::run::replay(&BRITTLE, &shrunk.failure.plan, shrunk.failure.run.choices.clone());
+        let again = shrunk.failure.run.again().run();
         assert_eq!((again.hash, again.verdict()), (shrunk.failure.run.hash, Verdict::Fail));
         assert_eq!(again.panic.expect("it panics again").client, "a");
     }

@@ -73,7 +73,7 @@ pub(super) fn compare(
 
 /// Makes the run of that number in its own process.
 fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> anyhow::Result<Mark> {
-    let arguments = super::sweeping::numbered(search, seed);
+    let arguments = super::searching::numbered(search, seed);
     let plan = plan.map(|path| ["--plan".as_ref(), path.as_os_str()]);
     let output = Command::new(program)
         .arg("run")

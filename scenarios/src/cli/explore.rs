@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
-use zk_harness::explore::{Breach, Certificate, Scope, Search};
-use zk_harness::panics::caught;
+use zk_harness::explore::{Breach, Certificate, Exploration, Scope};
 use zk_harness::recording::Recording;
-use zk_harness::run;
+use zk_harness::run::Draw;
 use zk_harness::workload::Workload;
 use zk_report::whole_file;
 use zk_serve::parse_duration;
@@ -74,7 +73,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 /// A search, with its duration.
 struct Explored {
-    search: Search,
+    search: Exploration,
     seconds: f64,
 }
 
@@ -120,9 +119,9 @@ impl Explore {
         Ok(interrupt.status(number(verdict)))
     }
 
-    fn searches(&self) -> anyhow::Result<Vec<Search>> {
+    fn searches(&self) -> anyhow::Result<Vec<Exploration>> {
         if let Some(path) = &self.resume {
-            return Ok(vec![Search::load(path, zk_catalogue::find)?]);
+            return Ok(vec![Exploration::load(path, zk_catalogue::find)?]);
         }
         let workloads: Vec<&'static Workload> = match self.names.as_slice() {
             [] => zk_catalogue::workloads().filter(|workload| is_recipe(workload)).collect(),
@@ -139,12 +138,12 @@ impl Explore {
         for scope in &scopes {
             scope.plan().check()?;
         }
-        Ok(scopes.into_iter().map(Search::new).collect())
+        Ok(scopes.into_iter().map(Exploration::new).collect())
     }
 
     fn explore(
         &self,
-        mut search: Search,
+        mut search: Exploration,
         jobs: usize,
         interrupt: &Interrupt,
         started: Instant,
@@ -228,11 +227,11 @@ impl Explore {
 
     /// Replays, stores and prints the breach with the fewest choices that are not the default.
     fn tell_breach(&self, scope: &Scope, breach: &Breach) -> anyhow::Result<()> {
-        let (workload, plan) = (scope.workload, scope.plan());
-        match caught(|| run::replay(workload, &plan, breach.choices.clone())) {
+        let workload = scope.workload;
+        match Draw::replayed(workload, scope.plan(), breach.choices.clone()).run_caught() {
             Ok(run) => {
-                let kept = failure::keep(workload, None, &plan, &run)?;
-                print!("{}", failure::tell(workload, None, &plan, &run, &kept));
+                let kept = failure::keep(None, &run)?;
+                print!("{}", failure::tell(None, &run, &kept));
             }
             Err(panic) => {
                 print!("{}", failure::panicked(workload.name, &panic));
@@ -250,7 +249,7 @@ fn recorded(scope: &Scope, breach: &Breach) -> Recording {
     Recording { format: 1, regression: None, workload, plan: scope.plan(), choices, hash: String::new() }
 }
 
-fn verdict(search: &Search) -> Verdict {
+fn verdict(search: &Exploration) -> Verdict {
     match (&search.found().first, search.is_complete()) {
         (Some(_), _) => Verdict::Fail,
         (None, true) => Verdict::Pass,

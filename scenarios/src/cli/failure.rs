@@ -6,10 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use zk_checker::{Verdict, jsonl};
 use zk_harness::panics::Panic;
-use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::Run;
-use zk_harness::workload::Workload;
 use zk_report::{trace, whole_file};
 
 /// The folder of results.
@@ -23,12 +21,8 @@ pub(super) struct Kept {
 }
 
 /// Writes the recorded run, its trace and its history below [`RESULTS`]. A run of the same name is the same run.
-pub(super) fn keep(
-    workload: &'static Workload,
-    seed: Option<u64>,
-    plan: &Plan,
-    run: &Run,
-) -> anyhow::Result<Kept> {
+pub(super) fn keep(seed: Option<u64>, run: &Run) -> anyhow::Result<Kept> {
+    let workload = run.workload;
     let folder = Path::new(RESULTS);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
     let run_name = match seed {
@@ -40,7 +34,7 @@ pub(super) fn keep(
         whole_file::write(&path, text)?;
         anyhow::Ok(path)
     };
-    let recorded = Recording::of(workload, plan, run).text();
+    let recorded = Recording::of(run).text();
     let mut history = Vec::new();
     jsonl::write(&run.history, &mut history).context("writing the history")?;
     let history = String::from_utf8(history).context("a history is text")?;
@@ -52,14 +46,8 @@ pub(super) fn keep(
 }
 
 /// Describes a failure: the rule, the witnesses, why it is not excused, the plan, and the commands that reproduce it.
-pub(super) fn tell(
-    workload: &'static Workload,
-    seed: Option<u64>,
-    plan: &Plan,
-    run: &Run,
-    kept: &Kept,
-) -> String {
-    let name = workload.name;
+pub(super) fn tell(seed: Option<u64>, run: &Run, kept: &Kept) -> String {
+    let name = run.workload.name;
     let mut text = String::new();
     match seed {
         Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", run.what_failed()),
@@ -91,7 +79,7 @@ pub(super) fn tell(
         );
         run.waits().iter().for_each(|line| _ = writeln!(text, "    {line}"));
     }
-    let _ = writeln!(text, "  drawn     {plan}");
+    let _ = writeln!(text, "  drawn     {}", run.plan);
     if let Some(seed) = seed {
         let _ = writeln!(text, "  again     cargo sim run {name} --seed {seed} --trace");
     }

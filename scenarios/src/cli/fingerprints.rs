@@ -1,10 +1,11 @@
 //! The failures of a sweep, grouped by rule and fingerprint.
 
-use super::sweeping::{WorkloadSweep, again};
+use super::searching::again;
+use super::swept::Swept;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use zk_harness::fingerprint::Fingerprint;
-use zk_harness::sweep::Tally;
+use zk_harness::tally::Tally;
 
 /// The number of groups in the text output.
 const SHOWN: usize = 12;
@@ -22,8 +23,8 @@ fn kinds(tally: &Tally) -> Vec<Kind<'_>> {
 }
 
 /// The text output; empty without failures.
-pub(super) fn table(part: &WorkloadSweep) -> String {
-    let (search, kinds) = (&part.request.search, kinds(&part.tally));
+pub(super) fn table(swept: &Swept) -> String {
+    let (search, kinds) = (&swept.sweep.search, kinds(&swept.tally));
     if kinds.is_empty() {
         return String::new();
     }
@@ -39,11 +40,11 @@ pub(super) fn table(part: &WorkloadSweep) -> String {
 }
 
 /// The JSON output: an object for each group.
-pub(super) fn lines(part: &WorkloadSweep) -> Vec<Value> {
-    let (search, workload) = (&part.request.search, part.request.search.workload.name);
+pub(super) fn lines(swept: &Swept) -> Vec<Value> {
+    let (search, workload) = (&swept.sweep.search, swept.sweep.search.workload.name);
     let line = |(rule, shape, seed, count): Kind<'_>| {
         json!({"kind": "failure", "workload": workload, "rule": rule, "events": shape.events,
             "faults": shape.faults, "count": count, "seed": seed, "again": again(search, seed)})
     };
-    kinds(&part.tally).into_iter().map(line).collect()
+    kinds(&swept.tally).into_iter().map(line).collect()
 }

@@ -1,7 +1,8 @@
 //! Results as a JUnit report, for build servers: one case for each promise.
 
 use super::lines;
-use super::sweeping::WorkloadSweep;
+use super::searching::numbered;
+use super::swept::Swept;
 use crate::mutation_score::measure::{Measured, Outcome};
 use quick_junit::NonSuccessKind::{Error, Failure};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -17,14 +18,14 @@ pub(super) fn write(report: &Report, file: WholeFile) -> anyhow::Result<()> {
 
 /// A sweep: a suite for each workload, with a case for each rule and for each other kind of failure, and one for the
 /// evidence.
-pub(super) fn of_sweep(parts: &[WorkloadSweep]) -> Report {
-    report("zksim sweep", parts.iter().map(suite))
+pub(super) fn of_sweep(all: &[Swept]) -> Report {
+    report("zksim sweep", all.iter().map(suite))
 }
 
-fn suite(part: &WorkloadSweep) -> TestSuite {
-    let WorkloadSweep { request, tally, .. } = part;
-    let name = request.search.workload.name;
-    let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&request.search, seed));
+fn suite(swept: &Swept) -> TestSuite {
+    let Swept { sweep, tally, .. } = swept;
+    let name = sweep.search.workload.name;
+    let again = |seed: u64| format!("cargo sim run {}", numbered(&sweep.search, seed));
     let of_rule = |(rule, (premises, verdict)): (&RuleId, &(u64, Verdict))| {
         let first = tally
             .failures
@@ -49,7 +50,7 @@ fn suite(part: &WorkloadSweep) -> TestSuite {
         let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
         suite.add_test_case(case(name, what, not(Failure, &message)));
     }
-    let missing = super::sweeping::missing(part);
+    let missing = swept.missing_clauses();
     let proved = if missing.is_empty() { TestCaseStatus::success() } else { not(Error, &missing.join("; ")) };
     suite.add_test_case(case(name, "there is evidence", proved));
     suite
@@ -100,24 +101,16 @@ fn skipped(message: &str) -> TestCaseStatus {
 mod tests {
     use super::*;
     use quick_xml::events::Event;
-    use std::sync::atomic::AtomicBool;
     use zk_harness::strategy::{Search, Strategy};
-    use zk_harness::sweep::{SweepRequest, sweep};
+    use zk_harness::sweep::Sweep;
 
     #[test]
     fn a_report_reads_back_with_a_failure_for_what_was_broken() {
         let workload = zk_catalogue::find("lock-watch-all").expect("the mutant exists");
         let search = Search::new(workload, Strategy::Swarm, None);
-        let request = SweepRequest {
-            search,
-            seeds: 0..5,
-            shard: (0, 1),
-            jobs: 1,
-            require_probes: false,
-            count_transitions: false,
-        };
-        let tally = sweep(&request, &AtomicBool::new(false), &|_, _| {});
-        let report = of_sweep(&[WorkloadSweep { request, tally, seconds: 1.0, notes: Vec::new() }]);
+        let sweep = Sweep::new(search, 0..5);
+        let tally = sweep.tally();
+        let report = of_sweep(&[Swept { sweep, tally, seconds: 1.0, notes: Vec::new() }]);
         let text = report.to_string().expect("it is text");
         let mut reader = quick_xml::Reader::from_str(&text);
         let (mut case, mut broken) = (String::new(), Vec::new());

@@ -3,7 +3,8 @@
 use super::Output;
 use super::interrupt::Interrupt;
 use super::lines::Files;
-use super::sweeping::{Telling, WorkloadSweep};
+use super::results::Results;
+use super::swept::Swept;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use serde_json::Value;
@@ -43,21 +44,16 @@ impl Merge {
         }
         let merged = merge(&shards, zk_catalogue::find)?;
         let interrupt = Interrupt::listen()?;
-        let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS, interrupt)?;
-        for (request, _) in &merged {
-            let name = request.search.workload.name;
+        let mut results = Results::open(self.output, &self.results, zk_harness::shrink::RUNS, interrupt)?;
+        for (sweep, _) in &merged {
+            let name = sweep.search.workload.name;
             for ((_, _), line) in runs.iter().filter(|((workload, _), _)| workload == name) {
-                telling.lines.write(line)?;
+                results.lines.write(line)?;
             }
         }
-        let parts = merged.into_iter().map(|(request, tally)| WorkloadSweep {
-            request,
-            tally,
-            seconds,
-            notes: Vec::new(),
-        });
-        let parts: Vec<WorkloadSweep> = parts.collect();
-        telling.conclude(&parts, parts.len(), seconds)
+        let swept = |(sweep, tally)| Swept { sweep, tally, seconds, notes: Vec::new() };
+        let all: Vec<Swept> = merged.into_iter().map(swept).collect();
+        results.conclude(&all, all.len(), seconds)
     }
 }
 

@@ -24,11 +24,14 @@ mod progress;
 mod promises;
 mod real;
 mod reporting;
+mod results;
 mod scenarios;
+mod searching;
 mod serve;
 mod shrinking;
 mod single;
 mod sweeping;
+mod swept;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::io::Write;

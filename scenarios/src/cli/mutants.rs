@@ -3,7 +3,8 @@
 
 use super::interrupt::Interrupt;
 use super::lines::new_file;
-use super::sweeping::{now, parse_strategy};
+use super::searching::parse_strategy;
+use super::sweeping::now;
 use super::{Output, junit, nearest, progress, shrinking};
 use crate::mutation_score::kills::{self, Kills};
 use crate::mutation_score::lies;

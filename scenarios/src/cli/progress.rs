@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use zk_checker::{Probe, Verdict};
 use zk_harness::panics::Panic;
 use zk_harness::run::Run;
-use zk_harness::sweep::SweepRequest;
+use zk_harness::sweep::Sweep;
 
 /// A bar over `total` seeds, on stderr if that is a terminal.
 pub(super) fn bar(total: u64, what: &str) -> ProgressBar {
@@ -48,11 +48,11 @@ struct Seen {
 }
 
 impl Watched {
-    pub(super) fn new(request: &SweepRequest) -> Watched {
-        let workload = request.search.workload;
+    pub(super) fn new(sweep: &Sweep) -> Watched {
+        let workload = sweep.search.workload;
         let must_reach: BTreeSet<Probe> = workload.must_reach.iter().copied().collect();
         let to_reach = must_reach.len() + workload.stated.sometimes.len();
-        Watched { bar: bar(request.runs(), workload.name), to_reach, must_reach, seen: Mutex::default() }
+        Watched { bar: bar(sweep.runs(), workload.name), to_reach, must_reach, seen: Mutex::default() }
     }
 
     /// Counts a run.

@@ -8,10 +8,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::{Report, RuleSet, jsonl};
-use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
-use zk_harness::workload::Workload;
 use zk_hunt::packed;
 use zk_report::{self, Other, Paint, Shown, Source, trace, whole_file};
 
@@ -116,8 +114,9 @@ pub(super) fn say(page: Option<&Path>) {
 }
 
 /// The source of a simulated run.
-pub(super) fn source(workload: &'static Workload, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
-    let exactly = format!("cargo sim replay {}", Recording::of(workload, plan, run).code());
+pub(super) fn source(seed: Option<u64>, run: &Run) -> Source {
+    let (workload, plan) = (run.workload, &run.plan);
+    let exactly = format!("cargo sim replay {}", Recording::of(run).code());
     let drawn = seed.filter(|seed| workload.plan(*seed) == *plan);
     let hangs = || run.hang().map(|hang| format!("{}: {}", hang.name(), hang.about()));
     let ended = run.panic.as_ref().map(ToString::to_string).or_else(hangs);

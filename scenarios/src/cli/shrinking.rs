@@ -8,13 +8,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zk_checker::Verdict;
-use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::recording::Regression;
 use zk_harness::regression;
-use zk_harness::run::Run;
+use zk_harness::run::{Draw, Run};
 use zk_harness::shrink::{self, Nearest, Parting, Shrunk, Size, shrink_until};
-use zk_harness::workload::Workload;
 use zk_report::count;
 
 #[derive(Args)]
@@ -41,12 +39,11 @@ impl Shrink {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let (recorded, workload) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
         let interrupt = Interrupt::listen()?;
-        let shrunk = shrink_until(workload, &recorded.plan, recorded.choices, self.runs, interrupt.stop())?;
-        let failing = failure::keep(workload, None, &shrunk.failure.plan, &shrunk.failure.run)?;
+        let failing = Draw::replayed(workload, recorded.plan, recorded.choices);
+        let shrunk = shrink_until(failing, self.runs, interrupt.stop())?;
+        let failing = failure::keep(None, &shrunk.failure.run)?;
         let passing = match &shrunk.nearest {
-            Some(Nearest { passing, .. }) => {
-                Some(failure::keep(workload, None, &passing.plan, &passing.run)?)
-            }
+            Some(Nearest { passing, .. }) => Some(failure::keep(None, &passing.run)?),
             None => None,
         };
         let small = shrunk.recorded();
@@ -55,7 +52,7 @@ impl Shrink {
         }
         let kept = match &self.keep {
             Some(name) => {
-                let regression = Regression::of(workload, &small, &shrunk.failure.run, self.about.clone());
+                let regression = Regression::of(&shrunk.failure.run, self.about.clone());
                 let small = Recording { regression: Some(regression), ..small };
                 Some(regression::keep(Path::new(regression::FOLDER), name, &small)?)
             }
@@ -83,8 +80,8 @@ impl Shrink {
 
 /// The result: the sizes, the remaining choices, the finding, the commands that reproduce it, and the nearest run that passes.
 fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::Kept>) -> String {
-    let Shrunk { workload, what, before, failure, nearest, runs, is_cut_short } = shrunk;
-    let mut text = format!("✗ {}: {what}\n", workload.name);
+    let Shrunk { what, before, failure, nearest, runs, is_cut_short } = shrunk;
+    let mut text = format!("✗ {}: {what}\n", failure.run.workload.name);
     text += &sizes(*before, shrunk.after());
     let more = if *is_cut_short { "; a larger --runs may shrink it further" } else { "" };
     let _ = writeln!(text, "  after {}{more}\n", count((*runs).into(), "run"));
@@ -101,7 +98,7 @@ fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::K
         first.to_string().lines().for_each(|line| _ = writeln!(text, "  {line}"));
     }
     failure.run.waits().iter().for_each(|line| _ = writeln!(text, "  {line}"));
-    let _ = writeln!(text, "  drawn     {}", failure.plan);
+    let _ = writeln!(text, "  drawn     {}", failure.run.plan);
     let _ = writeln!(text, "  exactly   cargo sim replay {}", failing.recorded.display());
     let _ = writeln!(text, "  anywhere  cargo sim replay {}", shrunk.recorded().code());
     let _ = writeln!(text, "  trace     {}", failing.trace.display());
@@ -110,8 +107,8 @@ fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::K
             || {
                 format!(
                     "with {}, {}",
-                    count(nearest.passing.plan.clients.into(), "client"),
-                    count(nearest.passing.plan.rounds.into(), "round")
+                    count(nearest.passing.run.plan.clients.into(), "client"),
+                    count(nearest.passing.run.plan.rounds.into(), "round")
                 )
             },
             |without| format!("without {:?}", without.describe(clients)),
@@ -143,17 +140,11 @@ fn sizes(before: Size, after: Size) -> String {
 }
 
 /// Shrinks a run that failed. `None` if it does not fail, the budget is 0, or it is time to end.
-pub(super) fn also(
-    workload: &'static Workload,
-    plan: &Plan,
-    run: &Run,
-    runs: u32,
-    interrupt: &Interrupt,
-) -> Option<Shrunk> {
+pub(super) fn also(run: &Run, runs: u32, interrupt: &Interrupt) -> Option<Shrunk> {
     if runs == 0 || run.verdict() < Verdict::Unknown || interrupt.has_come() {
         return None;
     }
-    shrink_until(workload, plan, run.choices.clone(), runs, interrupt.stop()).ok()
+    shrink_until(run.again(), runs, interrupt.stop()).ok()
 }
 
 /// The lines about the shrunk run.
@@ -178,11 +169,11 @@ fn small(shrunk: &Shrunk) -> String {
 
 /// A shrunk run as JSON.
 pub(super) fn line(shrunk: &Shrunk) -> serde_json::Value {
-    let Shrunk { workload, what, before, failure, nearest, runs, is_cut_short } = shrunk;
+    let Shrunk { what, before, failure, nearest, runs, is_cut_short } = shrunk;
     let clients = &failure.run.history.header.clients;
     json!({
         "kind": "shrunk",
-        "workload": workload.name,
+        "workload": failure.run.workload.name,
         "rule": what,
         "verdict": failure.run.verdict().name(),
         "before": before,

@@ -2,7 +2,7 @@
 
 use super::interrupt::Interrupt;
 use super::lines::of_finding;
-use super::sweeping::{Drawn, again, parse_strategy};
+use super::searching::{Drawn, again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -83,20 +83,19 @@ impl RunOne {
         let workload = workload(&self.name, &names)?;
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
         let search = Search::new(workload, self.strategy, plan).drawing(self.variations.variations());
-        let Some(attempt) = search.attempt(self.seed) else {
+        let Some(draw) = search.draw(self.seed) else {
             bail!("the systematic search of {:?} ends before number {}", workload.name, self.seed);
         };
-        let plan = attempt.plan.clone();
+        let plan = draw.plan.clone();
         let interrupt = Interrupt::listen()?;
         let (name, output) = (&self.name, self.output);
-        let played =
-            interrupt.or_nothing(&format!("the run of {name}"), output, || attempt.run_caught(workload));
-        let run = match played {
+        let run = interrupt.or_nothing(&format!("the run of {name}"), output, || draw.run_caught());
+        let run = match run {
             Ok(run) => run,
             Err(panic) => return Ok(self.panicked(&plan, &panic)),
         };
         let seed = Seed { number: self.seed, is_plain: search.is_plain() };
-        let status = show(workload, Some(seed), &plan, &run, &self.view, self.shrink, output, &interrupt)?;
+        let status = show(Some(seed), &run, &self.view, self.shrink, output, &interrupt)?;
         if !seed.is_plain && run.verdict() >= Verdict::Unknown && !self.output.is_json() {
             println!("  again     {}", again(&search, self.seed));
         }
@@ -182,11 +181,8 @@ impl Seed {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what is shown, and how")]
 fn show(
-    workload: &'static Workload,
     seed: Option<Seed>,
-    plan: &Plan,
     run: &Run,
     view: &reporting::View,
     shrink: u32,
@@ -196,14 +192,14 @@ fn show(
     let verdict = run.verdict();
     let failed = verdict >= Verdict::Unknown;
     let (number, plain) = (seed.map(|seed| seed.number), seed.and_then(Seed::plain));
-    let kept = if failed { Some(failure::keep(workload, plain, plan, run)?) } else { None };
-    let source = reporting::source(workload, plain, plan, run);
-    let Run { history, report, .. } = run;
+    let kept = if failed { Some(failure::keep(plain, run)?) } else { None };
+    let source = reporting::source(plain, run);
+    let Run { workload, plan, history, report, .. } = run;
     view.write_history(history)?;
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
-        println!("{}", run_line(workload, number, run));
-        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink, interrupt) {
+        println!("{}", run_line(number, run));
+        if let Some(shrunk) = shrinking::also(run, shrink, interrupt) {
             println!("{}", shrinking::line(&shrunk));
         }
         println!("{}", interrupt.mark(summary_line(verdict)));
@@ -235,8 +231,8 @@ fn show(
     }
     if let Some(kept) = &kept {
         println!();
-        print!("{}", failure::tell(workload, plain, plan, run, kept));
-        if let Some(shrunk) = shrinking::also(workload, plan, run, shrink, interrupt) {
+        print!("{}", failure::tell(plain, run, kept));
+        if let Some(shrunk) = shrinking::also(run, shrink, interrupt) {
             print!("{}", shrinking::below(&shrunk));
         }
     } else if !run.report.findings.is_empty() {
@@ -255,10 +251,10 @@ fn summary_line(verdict: Verdict) -> serde_json::Value {
 }
 
 /// A run as one JSON object.
-pub(super) fn run_line(workload: &'static Workload, seed: Option<u64>, run: &Run) -> serde_json::Value {
+pub(super) fn run_line(seed: Option<u64>, run: &Run) -> serde_json::Value {
     let mut line = json!({
         "kind": "run",
-        "workload": workload.name,
+        "workload": run.workload.name,
         "seed": seed,
         "verdict": run.verdict().name(),
         "hash": format!("{:032x}", run.hash),
@@ -313,6 +309,6 @@ impl Replay {
             let came = regression.check(&run).map_or_else(|other| other, |()| "as expected".to_owned());
             println!("{}\n  expected  {}: {came}\n", regression.about, regression.expected());
         }
-        show(workload, None, &recorded.plan, &run, &self.view, 0, self.output, &interrupt)
+        show(None, &run, &self.view, 0, self.output, &interrupt)
     }
 }

@@ -61,8 +61,8 @@ fn median(
         let begin = end;
         end = budget.min(end + BATCH);
         on_threads(begin..end, 1, jobs, &|number| {
-            let Some(attempt) = search.attempt(number) else { return false };
-            let run = attempt.run_caught(workload);
+            let Some(draw) = search.draw(number) else { return false };
+            let run = draw.run_caught();
             made.lock().expect("no thread panics while it holds this").insert(number);
             if run.is_ok_and(|run| is_caught(workload, &run.what_failed())) {
                 caught.lock().expect("no thread panics while it holds this").insert(number);
@@ -76,7 +76,7 @@ fn median(
     }
     let made = made.into_inner().expect("all threads are done").len() as u64;
     let caught = caught.into_inner().expect("all threads are done");
-    measure::Search::over(caught.into_iter(), made).map(|search| search.median)
+    measure::Length::over(caught.into_iter(), made).map(|search| search.median)
 }
 
 fn is_caught(workload: &Workload, first: &str) -> bool {

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::caught::{Caught, FIRST, TAIL};
-use zk_harness::run::Run;
-use zk_harness::strategy::{Search as Runs, Strategy};
+use zk_harness::run::{Draw, Run};
+use zk_harness::strategy::{Search, Strategy};
 use zk_harness::threads::on_threads;
 use zk_harness::workload::Workload;
 
@@ -49,7 +49,7 @@ pub struct Measured {
     /// The same for a black-box judge.
     pub outside: BTreeMap<RuleId, u64>,
     /// The number of seeds until a kill.
-    pub search: Option<Search>,
+    pub search: Option<Length>,
     /// The failures of the correct recipe on the same seeds: their number, the first seed and the rule.
     pub twin: Option<(u64, u64, String)>,
     /// The number of times that the rule was tested in runs of the correct recipe.
@@ -58,7 +58,7 @@ pub struct Measured {
 
 /// The length of a search, in seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Search {
+pub struct Length {
     /// The median.
     pub median: u64,
     /// The 95th percentile.
@@ -113,7 +113,7 @@ pub fn measure(
     jobs: usize,
     each: &(dyn Fn(bool) + Sync),
 ) -> Measured {
-    let runs = Runs::new(workload, Strategy::default(), None);
+    let runs = Search::new(workload, Strategy::default(), None);
     measure_by(&runs, seeds, jobs, &AtomicBool::new(false), each).expect("nobody stops it")
 }
 
@@ -123,7 +123,7 @@ pub fn measure(
 ///
 /// If its workload is not a mutant.
 pub fn measure_by(
-    runs: &Runs,
+    runs: &Search,
     seeds: Range<u64>,
     jobs: usize,
     stop: &AtomicBool,
@@ -155,7 +155,7 @@ pub fn measure_by(
         first: BTreeMap::new(),
         broken: BTreeMap::new(),
         outside: BTreeMap::new(),
-        search: Search::over(found, count),
+        search: Length::over(found, count),
         twin: None,
         premises: 0,
     };
@@ -163,9 +163,9 @@ pub fn measure_by(
     Some(measured)
 }
 
-fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
-    let (workload, twin) = (runs.workload, correct_twin(runs.workload));
-    let broken = match runs.attempt(seed)?.run_caught(workload) {
+fn show(runs: &Search, caught: &Caught, seed: u64) -> Option<Shown> {
+    let twin = correct_twin(runs.workload);
+    let broken = match runs.draw(seed)?.run_caught() {
         Ok(run) => failure(&run),
         Err(_) => Some(Failure {
             first: zk_harness::run::PANIC.to_owned(),
@@ -173,7 +173,7 @@ fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
             outside: BTreeSet::new(),
         }),
     };
-    let (twin, premises) = match runs.attempt(seed)?.run_caught(twin) {
+    let (twin, premises) = match (Draw { workload: twin, ..runs.draw(seed)? }).run_caught() {
         Ok(run) => {
             let rows = run.report.rows.iter().filter(|row| row.rule == caught.by);
             let premises = rows.map(|row| u64::from(row.premises)).sum();
@@ -254,10 +254,10 @@ impl Measured {
     }
 }
 
-impl Search {
+impl Length {
     /// Measures the gaps between the seeds that killed the mutant, counted from 0 and in order, out of `seeds`. A
     /// search may begin at any seed, so the gaps count. The open gap at the end counts if it is longer than most.
-    pub(super) fn over(found: impl Iterator<Item = u64>, seeds: u64) -> Option<Search> {
+    pub(super) fn over(found: impl Iterator<Item = u64>, seeds: u64) -> Option<Length> {
         let mut last = None;
         let mut gaps: Vec<u64> = found
             .map(|seed| {
@@ -272,7 +272,7 @@ impl Search {
             gaps.push(open);
             gaps.sort_unstable();
         }
-        Some(Search { median: at(&gaps, 50), p95: at(&gaps, 95) })
+        Some(Length { median: at(&gaps, 50), p95: at(&gaps, 95) })
     }
 }
 
@@ -287,11 +287,11 @@ mod tests {
 
     #[test]
     fn a_search_is_as_long_as_the_gap_that_it_begins_in() {
-        let over = |found: &[u64], seeds| Search::over(found.iter().copied(), seeds);
+        let over = |found: &[u64], seeds| Length::over(found.iter().copied(), seeds);
         assert_eq!(over(&[], 100), None);
-        assert_eq!(over(&[0, 1, 2, 3], 4), Some(Search { median: 1, p95: 1 }));
-        assert_eq!(over(&[9, 19, 29, 69], 70), Some(Search { median: 10, p95: 40 }));
+        assert_eq!(over(&[0, 1, 2, 3], 4), Some(Length { median: 1, p95: 1 }));
+        assert_eq!(over(&[9, 19, 29, 69], 70), Some(Length { median: 10, p95: 40 }));
         // A lucky first seed does not make a quick search.
-        assert_eq!(over(&[1], 1000), Some(Search { median: 2, p95: 998 }));
+        assert_eq!(over(&[1], 1000), Some(Length { median: 2, p95: 998 }));
     }
 }

@@ -2,22 +2,17 @@
 
 use crate::text_table::text_table;
 use std::sync::atomic::AtomicBool;
-use zk_harness::plan::Plan;
-use zk_harness::run::{self, Run};
+use zk_harness::run::{Draw, Run};
 use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink_until};
 use zk_harness::workload::Workload;
 
 /// The first of these seeds whose run is killed by its rule.
-pub fn first_caught(
-    workload: &'static Workload,
-    mut seeds: std::ops::Range<u64>,
-) -> Option<(u64, Plan, Run)> {
+pub fn first_caught(workload: &'static Workload, mut seeds: std::ops::Range<u64>) -> Option<(u64, Run)> {
     let caught = workload.caught_by?;
     seeds.find_map(|seed| {
-        let plan = workload.plan(seed);
-        let run = run::seed_caught(workload, &plan, seed).ok()?;
+        let run = Draw::seeded(workload, workload.plan(seed), seed).run_caught().ok()?;
         let rule = run.report.first()?.rule;
-        caught.is_caught_by(rule).then_some((seed, plan, run))
+        caught.is_caught_by(rule).then_some((seed, run))
     })
 }
 
@@ -41,9 +36,9 @@ impl Small {
         stop: &AtomicBool,
         clock: impl Fn() -> f64,
     ) -> Option<Result<Small, ShrinkError>> {
-        let (seed, plan, run) = first_caught(workload, seeds)?;
+        let (seed, run) = first_caught(workload, seeds)?;
         let begun = clock();
-        let shrunk = shrink_until(workload, &plan, run.choices, runs, stop);
+        let shrunk = shrink_until(run.again(), runs, stop);
         Some(shrunk.map(|shrunk| Small { seed, shrunk, ms: clock() - begun }))
     }
 }
@@ -65,7 +60,15 @@ pub fn text(all: &[Small]) -> String {
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for Small { seed, shrunk, ms } in all {
         let (after, before) = (shrunk.after(), shrunk.before.choices);
-        rows.push(row(shrunk.workload.name, &shrunk.what, seed.to_string(), after, before, shrunk.runs, *ms));
+        rows.push(row(
+            shrunk.failure.run.workload.name,
+            &shrunk.what,
+            seed.to_string(),
+            after,
+            before,
+            shrunk.runs,
+            *ms,
+        ));
     }
     for (name, of) in [("median", at_median as fn(Vec<f64>) -> f64), ("worst", at_worst)] {
         let figure = |figure: &dyn Fn(&Small) -> f64| of(all.iter().map(figure).collect());

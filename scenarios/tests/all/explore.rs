@@ -4,7 +4,7 @@
 use sim_zk::fault::Fault;
 use std::collections::BTreeSet;
 use zk_checker::Verdict;
-use zk_harness::explore::{Certificate, Scope, Search};
+use zk_harness::explore::{Certificate, Exploration, Scope};
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::workload::Workload;
@@ -18,21 +18,21 @@ fn scope(name: &str, faults: u32, kinds: &[Fault]) -> Scope {
 }
 
 /// What was found: states, their hash, and which rules were broken.
-fn found(search: &Search) -> (usize, u128, BTreeSet<String>) {
+fn found(search: &Exploration) -> (usize, u128, BTreeSet<String>) {
     (search.states(), search.hash(), search.found().breaches.keys().cloned().collect())
 }
 
 /// Goes on until something is found.
 fn first_breach(scope: Scope) -> Option<(String, Recording)> {
     let (workload, plan) = (scope.workload, scope.plan());
-    let mut search = Search::new(scope);
+    let mut search = Exploration::new(scope);
     while !search.is_complete() && search.found().first.is_none() {
         search.advance(2);
     }
     let breach = search.found().first.clone()?;
     let run = run::replay(workload, &plan, breach.choices.clone());
     assert!(run.verdict() >= Verdict::Unknown, "it is there again when it is replayed");
-    Some((breach.what, Recording::of(workload, &plan, &run)))
+    Some((breach.what, Recording::of(&run)))
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn certificates_that_are_quickly_repeated_are_true() {
         let Certificate { clients, rounds, faults, late_answers, overtaking, .. } = *certificate;
         let all = Scope::of(workload(&certificate.workload), faults);
         let scope = Scope { clients, rounds, kinds, late_answers, overtaking, ..all };
-        let search = Search::new(scope).finish(2);
+        let search = Exploration::new(scope).finish(2);
         assert_eq!(Certificate::of(&search).as_ref(), Some(certificate));
     }
 }
@@ -86,7 +86,7 @@ fn what_is_cut_short_has_no_other_states_and_no_other_breaches() {
     for (name, faults, kinds) in cases {
         let with = scope(name, faults, kinds);
         let without = Scope { cutting: false, ..with.clone() };
-        let (with, without) = (Search::new(with).finish(2), Search::new(without).finish(2));
+        let (with, without) = (Exploration::new(with).finish(2), Exploration::new(without).finish(2));
         assert_eq!(found(&with), found(&without), "{name} {kinds:?}");
         cut += with.found().cut;
     }
@@ -96,7 +96,7 @@ fn what_is_cut_short_has_no_other_states_and_no_other_breaches() {
 #[test]
 fn threads_change_nothing() {
     let search = |jobs| {
-        let search = Search::new(scope("config", 1, &[Fault::ReplyLost])).finish(jobs);
+        let search = Exploration::new(scope("config", 1, &[Fault::ReplyLost])).finish(jobs);
         (found(&search), search.found().clone())
     };
     assert_eq!(search(1), search(3));
@@ -107,14 +107,14 @@ fn a_search_goes_on_from_its_file_as_if_it_had_never_stopped() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("search");
     let scope = || scope("config", 1, &[Fault::ReplyLost]);
-    let mut search = Search::new(scope());
+    let mut search = Exploration::new(scope());
     for _ in 0..3 {
         search.advance(2);
     }
     assert!(!search.is_complete(), "it stops in the middle");
     search.save(&file).expect("it can be written");
-    let resumed = Search::load(&file, zk_catalogue::find).expect("it can be read").finish(2);
-    let whole = Search::new(scope()).finish(2);
+    let resumed = Exploration::load(&file, zk_catalogue::find).expect("it can be read").finish(2);
+    let whole = Exploration::new(scope()).finish(2);
     assert_eq!(found(&resumed), found(&whole));
     assert_eq!(resumed.found(), whole.found());
     assert_eq!(Certificate::of(&resumed), Certificate::of(&whole));
@@ -125,6 +125,6 @@ fn what_is_no_checkpoint_gets_one_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("search");
     std::fs::write(&file, b"nonsense").expect("it can be written");
-    let error = Search::load(&file, zk_catalogue::find).err().expect("nonsense").to_string();
+    let error = Exploration::load(&file, zk_catalogue::find).err().expect("nonsense").to_string();
     assert_eq!(error, format!("{} is not a checkpoint of this program", file.display()));
 }

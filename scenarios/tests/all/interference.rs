@@ -36,7 +36,7 @@ fn a_run_with_interference_replays_by_its_choices() {
     for seed in 0..30 {
         let workload = workload("queue");
         let run = run::seed(workload, &meddling(), seed);
-        let recorded = Recording::of(workload, &meddling(), &run);
+        let recorded = Recording::of(&run);
         let (recorded, workload) =
             Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
         assert_eq!(run::replay(workload, &recorded.plan, recorded.choices).hash, run.hash, "seed {seed}");

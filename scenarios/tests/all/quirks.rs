@@ -1,36 +1,28 @@
 //! Wrong worlds: each is caught by its rule as the first finding, and what is too kind is not green.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 use zk_catalogue::variations::raw;
 use zk_catalogue::wrong_worlds::{caught, too_kind};
 use zk_checker::{Probe, Verdict};
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::sweep::{self, SweepRequest, Tally};
+use zk_harness::sweep::Sweep;
+use zk_harness::tally::Tally;
 use zk_harness::workload::Workload;
 
 /// Of a hundred runs that fail, so many must be caught by the rule that names the wrong step.
 const FIRST_OF_100: u64 = 95;
 
-fn tally(workload: &'static Workload, seeds: u64, plans: &'static Workload) -> (SweepRequest, Tally) {
+fn tally(workload: &'static Workload, seeds: u64, plans: &'static Workload) -> (Sweep, Tally) {
     let search = Search::new(workload, Strategy::Swarm, None);
-    let request = SweepRequest {
-        search,
-        seeds: 0..seeds,
-        shard: (0, 1),
-        jobs: 2,
-        require_probes: true,
-        count_transitions: false,
-    };
+    let sweep = Sweep { require_probes: true, ..Sweep::new(search, 0..seeds) };
     let mut all = Tally::default();
     // The plans of one and the world of another.
-    for seed in request.seeds.clone() {
+    for seed in 0..seeds {
         let search = Search::new(workload, Strategy::Swarm, Some(plans.plan(seed)));
-        let one = SweepRequest { search, seeds: seed..seed + 1, jobs: 1, ..request.clone() };
-        all.merge(sweep::sweep(&one, &AtomicBool::new(false), &|_, _| {}));
+        all.merge(Sweep::new(search, seed..seed + 1).tally());
     }
-    (request, all)
+    (sweep, all)
 }
 
 #[test]
@@ -82,11 +74,11 @@ fn a_world_that_is_too_kind_is_not_green() {
     ];
     for (name, missing) in missing {
         let workload = zk_catalogue::find(name).expect("it is there");
-        let (request, kind) = tally(workload, 500, workload);
+        let (sweep, kind) = tally(workload, 500, workload);
         assert!(kind.failures.is_empty(), "{name} breaks no promise: {:?}", kind.failures);
-        assert_eq!(kind.verdict(&request), Verdict::Vacuous, "{name}");
+        assert_eq!(sweep.verdict(&kind), Verdict::Vacuous, "{name}");
         let (_, right) = tally(&raw::WORKLOAD, 500, workload);
-        let unreached = kind.unreached(&request);
+        let unreached = sweep.missing(&kind).probes;
         for probe in *missing {
             assert!(unreached.contains(probe), "{name}: {} was reached", probe.name());
             assert!(right.probes.get(probe).is_some_and(|count| *count > 0), "{name}: {}", probe.name());
@@ -97,6 +89,6 @@ fn a_world_that_is_too_kind_is_not_green() {
 #[test]
 fn a_short_sweep_need_not_reach_everything_unless_that_is_asked_for() {
     let (required, tally) = tally(&raw::WORKLOAD, 3, &raw::WORKLOAD);
-    assert!(!tally.unreached(&required).is_empty());
-    assert_eq!(tally.unreached(&SweepRequest { require_probes: false, ..required }), []);
+    assert!(!required.missing(&tally).probes.is_empty());
+    assert_eq!(Sweep { require_probes: false, ..required }.missing(&tally).probes, []);
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use zk_harness::strategy::{Search, Strategy, Variations};
-use zk_harness::sweep::{SweepRequest, Tally, sweep};
+use zk_harness::sweep::Sweep;
+use zk_harness::tally::Tally;
 
 fn zksim_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_zksim"))
@@ -21,15 +21,7 @@ fn zksim(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn tally(search: Search, seeds: u64) -> Tally {
-    let request = SweepRequest {
-        search,
-        seeds: 0..seeds,
-        shard: (0, 1),
-        jobs: 2,
-        require_probes: false,
-        count_transitions: false,
-    };
-    sweep(&request, &AtomicBool::new(false), &|_, _| {})
+    Sweep { jobs: 2, ..Sweep::new(search, 0..seeds) }.tally()
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn named(name: &str) -> &'static Workload {
 }
 
 fn shrunk(workload: &'static Workload, runs: u32) -> (Run, Shrunk) {
-    let (_, plan, run) = first_caught(workload, 0..1000).expect("a thousand seeds show what is wrong");
-    let shrunk = shrink(workload, &plan, run.choices.clone(), runs).expect("it fails");
+    let (_, run) = first_caught(workload, 0..1000).expect("a thousand seeds show what is wrong");
+    let shrunk = shrink(run.again(), runs).expect("it fails");
     (run, shrunk)
 }
 
@@ -41,7 +41,7 @@ fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
     let plan = Plan { rounds: 1, ..plan };
     let mut runs = (0..1000).map(|seed| run::seed(workload, &plan, seed));
     let run = runs.find(|run| run.what_failed() == "MX-9").expect("some run loses that reply");
-    let shrunk = shrink(workload, &plan, run.choices, RUNS).expect("it fails");
+    let shrunk = shrink(run.again(), RUNS).expect("it fails");
     let after = shrunk.after();
     assert_eq!((after.clients, after.rounds, after.servers, after.faults, after.choices), (1, 1, 1, 1, 1));
     let told = shrunk.failure.deviations[0].describe(&shrunk.failure.run.history.header.clients);
@@ -96,7 +96,7 @@ fn the_nearest_run_that_passes_differs_in_one_choice() {
         assert!(nearest.passing.run.verdict() < Verdict::Unknown, "{name}");
         let lacks = nearest.without.expect("a choice");
         assert!(!nearest.passing.deviations.contains(&lacks) && shrunk.failure.deviations.contains(&lacks));
-        assert_eq!(nearest.passing.plan, shrunk.failure.plan);
+        assert_eq!(nearest.passing.run.plan, shrunk.failure.run.plan);
     }
 }
 
@@ -104,7 +104,7 @@ fn the_nearest_run_that_passes_differs_in_one_choice() {
 fn a_run_that_does_not_fail_is_not_shrunk() {
     let plan = lock::WORKLOAD.plan(1);
     let run = run::seed(&lock::WORKLOAD, &plan, 1);
-    let error = shrink(&lock::WORKLOAD, &plan, run.choices, RUNS).expect_err("it passes");
+    let error = shrink(run.again(), RUNS).expect_err("it passes");
     assert_eq!(error, ShrinkError::DoesNotFail(Verdict::Pass));
 }
 

@@ -10,49 +10,38 @@ use zk_harness::plan::Plan;
 use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::sweep::{self, SweepRequest, Tally};
+use zk_harness::sweep::Sweep;
+use zk_harness::tally::Tally;
 use zk_harness::workload::Workload;
 
 fn no_guid() -> &'static Workload {
     zk_catalogue::find("lock-no-guid").expect("it is there")
 }
 
-fn request(workload: &'static Workload, seeds: u64, jobs: usize) -> SweepRequest {
-    let search = Search::new(workload, Strategy::Swarm, None);
-    SweepRequest {
-        search,
-        seeds: 0..seeds,
-        shard: (0, 1),
-        jobs,
-        require_probes: false,
-        count_transitions: false,
-    }
-}
-
-fn tally(request: &SweepRequest) -> Tally {
-    sweep::sweep(request, &AtomicBool::new(false), &|_, _| {})
+fn sweep(workload: &'static Workload, seeds: u64, jobs: usize) -> Sweep {
+    Sweep { jobs, ..Sweep::new(Search::new(workload, Strategy::Swarm, None), 0..seeds) }
 }
 
 #[test]
 fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
-    let request = request(&lock::WORKLOAD, 2000, 2);
-    let tally = tally(&request);
+    let sweep = sweep(&lock::WORKLOAD, 2000, 2);
+    let tally = sweep.tally();
     assert_eq!(tally.failures, [].into());
-    assert_eq!(tally.never_injected(&request), []);
+    assert_eq!(sweep.missing(&tally).faults, []);
     // A lock neither syncs nor watches for good: see `raw`. Writes under a hold, and calls whose cost MX-13 does not judge, are made by `guards`.
     let untested = [RuleId::Zk12, RuleId::Zk14, RuleId::Mx17, RuleId::An4];
     assert_eq!(tally.never_tested(), untested, "every other rule was put to the test");
-    assert!(tally.verdict(&request) <= Verdict::Unavoidable);
+    assert!(sweep.verdict(&tally) <= Verdict::Unavoidable);
 }
 
 #[test]
 fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_exclude() {
     let mut seen = BTreeSet::new();
     for workload in [&raw::WORKLOAD, &lock::WORKLOAD] {
-        let request = request(workload, 10_000, 2);
-        let tally = tally(&request);
+        let sweep = sweep(workload, 10_000, 2);
+        let tally = sweep.tally();
         assert_eq!(tally.failures, [].into());
-        assert_eq!(tally.never_injected(&request), []);
+        assert_eq!(sweep.missing(&tally).faults, []);
         if *workload == raw::WORKLOAD {
             assert!(tally.never_tested().iter().all(|rule| !rule.name().starts_with("ZK")));
         }
@@ -68,25 +57,25 @@ fn a_sweep_that_leaves_a_required_rule_untested_proves_nothing_and_names_it() {
     // A single client on a fault-free network never has to stop.
     let plan = Plan { clients: 1, ..Plan::calm() };
     let search = Search::new(&lock::WORKLOAD, Strategy::Swarm, Some(plan));
-    let request = SweepRequest { search, ..request(&lock::WORKLOAD, 20, 1) };
-    let tally = tally(&request);
-    assert_eq!((tally.failures.len(), tally.verdict(&request)), (0, Verdict::Vacuous));
-    assert_eq!(tally.never_injected(&request), []);
-    assert_eq!(tally.required_untested(&request), [RuleId::Mx14]);
+    let sweep = Sweep { search, ..sweep(&lock::WORKLOAD, 20, 1) };
+    let tally = sweep.tally();
+    assert_eq!((tally.failures.len(), sweep.verdict(&tally)), (0, Verdict::Vacuous));
+    assert_eq!(sweep.missing(&tally).faults, []);
+    assert_eq!(sweep.missing(&tally).rules, [RuleId::Mx14]);
 }
 
 #[test]
 fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
     let count =
         |tally: &Tally| (tally.runs, tally.events, tally.steps, tally.verdicts.clone(), tally.faults.clone());
-    let one = tally(&request(no_guid(), 300, 1));
-    let three = tally(&request(no_guid(), 300, 3));
+    let one = sweep(no_guid(), 300, 1).tally();
+    let three = sweep(no_guid(), 300, 3).tally();
     assert_eq!(count(&one), count(&three));
     assert_eq!(one.failures, three.failures);
     assert!(!one.shapes.is_empty(), "some run fails");
     assert_eq!(one.shapes, three.shapes);
     let shards: u64 =
-        (0..4).map(|i| tally(&SweepRequest { shard: (i, 4), ..request(no_guid(), 300, 1) }).events).sum();
+        (0..4).map(|i| Sweep { shard: (i, 4), ..sweep(no_guid(), 300, 1) }.tally().events).sum();
     assert_eq!(shards, one.events);
 }
 
@@ -95,7 +84,7 @@ fn a_recorded_run_is_the_run() {
     for seed in 0..200 {
         let plan = Plan::drawn(seed);
         let run = run::seed(&lock::WORKLOAD, &plan, seed);
-        let recorded = Recording::of(&lock::WORKLOAD, &plan, &run);
+        let recorded = Recording::of(&run);
         let (recorded, workload) =
             Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
         let again = run::replay(workload, &recorded.plan, recorded.choices);
@@ -106,7 +95,7 @@ fn a_recorded_run_is_the_run() {
 #[test]
 fn a_seed_alone_is_the_seed_in_the_middle_of_a_sweep() {
     let found = Mutex::new(Vec::new());
-    sweep::sweep(&request(&lock::WORKLOAD, 100, 2), &AtomicBool::new(false), &|seed, run| {
+    sweep(&lock::WORKLOAD, 100, 2).tally_until(&AtomicBool::new(false), &|seed, run| {
         let run = run.expect("no run panics");
         found.lock().expect("no thread panics").push((seed, run.hash, run.history.events.len()));
     });

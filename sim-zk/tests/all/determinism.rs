@@ -3,7 +3,7 @@
 
 use crate::common::{chaos, everything, hostile_ensemble};
 use sim_zk::End;
-use sim_zk::choose::{Calm, Chooser, Recording, Replay, Seeded};
+use sim_zk::choose::{Calm, Chooser, Recorder, Replay, Seeded};
 use std::collections::BTreeSet;
 
 /// The trace of a run: the hash of its events, the world's fingerprint of its steps, and their number.
@@ -41,7 +41,7 @@ fn trace_of(seed: u64) -> Trace {
 
 fn recorded(seed: u64) -> (Trace, Vec<u16>) {
     let config = hostile_ensemble(servers(seed), 6);
-    let run = chaos::run_in(config, Recording::new(seeded(seed)), 3, 8);
+    let run = chaos::run_in(config, Recorder::new(seeded(seed)), 3, 8);
     let choices = run.chooser.choices().to_vec();
     (trace_of(seed), choices)
 }

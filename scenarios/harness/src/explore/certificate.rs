@@ -1,6 +1,6 @@
 //! Certificates: the result of a complete search as one line. Repeating the search must produce the same line.
 
-use super::search::Search;
+use super::search::Exploration;
 use serde::{Deserialize, Serialize};
 
 /// The result of a scope that was explored completely and holds.
@@ -35,7 +35,7 @@ pub struct Certificate {
 
 impl Certificate {
     /// The certificate of a search that is complete and found no breach.
-    pub fn of(search: &Search) -> Option<Certificate> {
+    pub fn of(search: &Exploration) -> Option<Certificate> {
         let (scope, found) = (search.scope(), search.found());
         (search.is_complete() && found.first.is_none()).then(|| Certificate {
             workload: scope.workload.name.to_owned(),

@@ -3,11 +3,9 @@
 //! Digests of states are valid only for the program that made them. So the file holds the digest of the run of default
 //! choices, and loading fails if that digest has changed.
 
-use super::chooser::Exhaustive;
 use super::scope::Scope;
-use super::search::{Branch, Breach, Found, Search};
+use super::search::{Branch, Breach, Exploration, Found};
 use super::visited::Visited;
-use crate::run;
 use crate::workload::Lookup;
 use serde::{Deserialize, Serialize};
 use sim_zk::fault::Fault;
@@ -62,12 +60,11 @@ const FORMAT: u32 = 0x7a6b_0001;
 
 /// The digest of the run of default choices.
 fn calm(scope: &Scope) -> u128 {
-    let chooser = Exhaustive::new(Vec::new(), scope, Arc::default());
-    let played = run::play(scope.workload, &scope.plan(), chooser);
-    played.chooser.states.iter().fold(0, |sum, (state, _)| sum.wrapping_add(*state))
+    let (_, chooser) = scope.draw(Vec::new(), &Arc::default()).play(|_| ());
+    chooser.states.iter().fold(0, |sum, (state, _)| sum.wrapping_add(*state))
 }
 
-impl Search {
+impl Exploration {
     /// Writes the search to a file. An existing file is replaced atomically.
     ///
     /// # Errors
@@ -84,12 +81,12 @@ impl Search {
     /// # Errors
     ///
     /// If the file cannot be read, is not a checkpoint, or was written by another version of the program.
-    pub fn load(path: &Path, lookup: Lookup) -> Result<Search, CheckpointError> {
+    pub fn load(path: &Path, lookup: Lookup) -> Result<Exploration, CheckpointError> {
         let bytes = std::fs::read(path).map_err(|e| CheckpointError::Io("read", path.to_owned(), e))?;
         let not_one = || CheckpointError::NotOne(path.to_owned());
         let stored: Stored = postcard::from_bytes(&bytes).map_err(|_| not_one())?;
         let calm_then = stored.calm;
-        let search = Search::from_stored(stored, lookup).ok_or_else(not_one)?;
+        let search = Exploration::from_stored(stored, lookup).ok_or_else(not_one)?;
         if calm(search.scope()) != calm_then {
             return Err(CheckpointError::Changed(path.to_owned()));
         }
@@ -133,7 +130,7 @@ impl Search {
         }
     }
 
-    fn from_stored(stored: Stored, lookup: Lookup) -> Option<Search> {
+    fn from_stored(stored: Stored, lookup: Lookup) -> Option<Exploration> {
         let Stored { format, scope, counts, first, breaches, states, queue, .. } = stored;
         let kinds: Option<Vec<Fault>> = scope.kinds.iter().map(|name| Fault::from_name(name)).collect();
         let StoredScope { workload, clients, rounds, faults, late_answers, overtaking, cutting, .. } = scope;
@@ -152,6 +149,6 @@ impl Search {
             branches.into_iter().map(move |(at, left)| Branch { planned: planned.clone(), at, left })
         });
         let visited: Visited = states.into_iter().collect();
-        Some(Search { scope, visited: Arc::new(visited), queue: branches.collect(), found })
+        Some(Exploration { scope, visited: Arc::new(visited), queue: branches.collect(), found })
     }
 }

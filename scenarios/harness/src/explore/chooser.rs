@@ -3,33 +3,19 @@
 
 use super::scope::Scope;
 use super::visited::Visited;
+use crate::fault_set::FaultSet;
+use crate::run::Draw;
 use sim_zk::choose::{Chooser, Point};
-use sim_zk::fault::Fault;
 use std::sync::Arc;
 
 /// More states than any run of a small scope has; a longer run is reported as a loop.
 const RUNAWAY: usize = 100_000;
 
-/// A set of kinds of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kinds(u32);
-
-impl Kinds {
-    /// The set of these kinds.
-    pub fn of(kinds: &[Fault]) -> Kinds {
-        Kinds(kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u32))
-    }
-
-    fn has(self, kind: Fault) -> bool {
-        self.0 & 1 << kind as u32 != 0
-    }
-}
-
 /// Makes the choices of one run.
 pub(super) struct Exhaustive {
     /// The first choices; later ones are 0.
     planned: Vec<u16>,
-    kinds: Kinds,
+    kinds: FaultSet,
     visited: Arc<Visited>,
     /// Whether the run is cut short in a visited state.
     cutting: bool,
@@ -47,7 +33,7 @@ pub(super) struct Exhaustive {
 impl Exhaustive {
     /// Creates a chooser that begins with the planned choices.
     pub(super) fn new(planned: Vec<u16>, scope: &Scope, visited: Arc<Visited>) -> Self {
-        let (kinds, cutting) = (Kinds::of(&scope.kinds), scope.cutting);
+        let (kinds, cutting) = (FaultSet::of(&scope.kinds), scope.cutting);
         let (left, states) = (Vec::new(), Vec::new());
         Exhaustive { planned, kinds, visited, cutting, made: 0, left, states, ran_away: false }
     }
@@ -63,13 +49,18 @@ impl Exhaustive {
     fn alternatives(&self, point: Point, n: u32) -> u64 {
         match point {
             Point::Next => u64::MAX >> (64 - n.min(64)),
-            Point::Fault(place) => (1..)
-                .zip(place.faults())
-                .filter(|(_, kind)| self.kinds.has(**kind))
-                .fold(1, |bits, (index, _)| bits | 1 << index),
+            Point::Fault(place) => self.kinds.choices_at(place).fold(1, |bits, choice| bits | 1 << choice),
             Point::Duration | Point::Race | Point::Operation => 1 | 1 << (n - 1).min(63),
             Point::Latency | Point::Lag | Point::Server | Point::User => 1,
         }
+    }
+}
+
+impl Scope {
+    /// The run that begins with the planned choices.
+    pub(super) fn draw(&self, planned: Vec<u16>, visited: &Arc<Visited>) -> Draw<Exhaustive> {
+        let chooser = Exhaustive::new(planned, self, visited.clone());
+        Draw { workload: self.workload, plan: self.plan(), chooser }
     }
 }
 
@@ -104,7 +95,7 @@ impl Chooser for Exhaustive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim_zk::fault::InjectionPoint;
+    use sim_zk::fault::{Fault, InjectionPoint};
 
     #[test]
     fn each_point_has_its_alternatives() {

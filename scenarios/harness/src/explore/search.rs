@@ -14,12 +14,12 @@ use super::chooser::Exhaustive;
 use super::scope::Scope;
 use super::visited::Visited;
 use crate::panics::caught;
-use crate::run::{self, Played};
+use crate::run::{PANIC, Run};
 use sim_zk::End;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use zk_checker::{Judge, RuleSet, Verdict};
+use zk_checker::{Judge, Verdict};
 
 /// The number of branches per batch: enough that threads rarely wait for each other, and few enough that runs of one
 /// batch rarely visit the same states.
@@ -69,8 +69,8 @@ pub struct Found {
     pub first: Option<Breach>,
 }
 
-/// A search.
-pub struct Search {
+/// The exploration of a scope.
+pub struct Exploration {
     pub(super) scope: Scope,
     pub(super) visited: Arc<Visited>,
     pub(super) queue: VecDeque<Branch>,
@@ -87,12 +87,12 @@ struct Ran {
     failed: Option<String>,
 }
 
-impl Search {
+impl Exploration {
     /// A search at its beginning.
-    pub fn new(scope: Scope) -> Search {
+    pub fn new(scope: Scope) -> Exploration {
         // The root has no choices: its run takes the default everywhere.
         let root = Branch { planned: Arc::from([]), at: 0, left: 0 };
-        Search { scope, visited: Arc::default(), queue: VecDeque::from([root]), found: Found::default() }
+        Exploration { scope, visited: Arc::default(), queue: VecDeque::from([root]), found: Found::default() }
     }
 
     /// The scope of the search.
@@ -135,7 +135,7 @@ impl Search {
 
     /// Runs batches until the search is complete.
     #[must_use]
-    pub fn finish(mut self, jobs: usize) -> Search {
+    pub fn finish(mut self, jobs: usize) -> Exploration {
         while !self.is_complete() {
             self.advance(jobs);
         }
@@ -192,23 +192,14 @@ impl Search {
 
     /// Makes one run and judges it.
     fn run(&self, planned: Vec<u16>) -> Ran {
-        let chooser = Exhaustive::new(planned.clone(), &self.scope, self.visited.clone());
-        let (workload, plan) = (self.scope.workload, self.scope.plan());
-        let Ok(played) = caught(|| run::play(workload, &plan, chooser)) else {
-            let (left, states) = (Vec::new(), Vec::new());
-            return Ran {
-                planned,
-                made: 0,
-                left,
-                states,
-                was_cut: false,
-                failed: Some(run::PANIC.to_owned()),
-            };
+        let Ok((run, chooser)) = caught(|| self.scope.draw(planned.clone(), &self.visited).play(|_| ()))
+        else {
+            let (left, states, failed) = (Vec::new(), Vec::new(), Some(PANIC.to_owned()));
+            return Ran { planned, made: 0, left, states, was_cut: false, failed };
         };
-        let failed = what_failed(&workload.rules(), &played);
-        let Exhaustive { made, left, states, ran_away, .. } = played.chooser;
-        let failed = if ran_away { Some("loops without new states".to_owned()) } else { failed };
-        Ran { planned, made, left, states, was_cut: played.end == End::Cut, failed }
+        let Exhaustive { made, left, states, ran_away, .. } = chooser;
+        let failed = if ran_away { Some("loops without new states".to_owned()) } else { what_failed(&run) };
+        Ran { planned, made, left, states, was_cut: run.end == End::Cut, failed }
     }
 
     /// Step 3: merges a result.
@@ -239,19 +230,19 @@ impl Search {
 }
 
 /// The rule that a run broke, or the other kind of failure. Rules about the end do not judge a run that was cut short.
-fn what_failed<C>(rules: &RuleSet, played: &Played<C>) -> Option<String> {
-    let history = &played.history;
-    if played.panic.is_some() {
-        return Some(run::PANIC.to_owned());
+fn what_failed(run: &Run<()>) -> Option<String> {
+    let (history, rules) = (&run.history, run.workload.rules());
+    if run.panic.is_some() {
+        return Some(PANIC.to_owned());
     }
-    if played.end == End::Cut {
-        let mut judge = Judge::new(history.tables(), rules);
+    if run.end == End::Cut {
+        let mut judge = Judge::new(history.tables(), &rules);
         history.events.iter().for_each(|event| _ = judge.push(history.tables(), event));
         let broken = judge.findings().iter().find(|finding| finding.verdict == Verdict::Fail);
         return broken.map(|finding| finding.rule.name().to_owned());
     }
-    let report = zk_checker::judge(history, rules);
-    match played.end {
+    let report = zk_checker::judge(history, &rules);
+    match run.end {
         End::Done if report.verdict() < Verdict::Unknown => None,
         End::Stuck if report.first().is_none() => Some("stuck".to_owned()),
         End::OutOfTime if report.first().is_none() => Some("out of time".to_owned()),

@@ -19,12 +19,10 @@ mod size;
 pub use nearest::{Nearest, Parting};
 pub use size::Size;
 
-use crate::plan::Plan;
 use crate::recording::Recording;
-use crate::run::Run;
-use crate::workload::Workload;
+use crate::run::{Draw, Run};
 use deviation::Deviation;
-use search::Search;
+use search::Shrinking;
 use sim_zk::choose::Replay;
 use std::sync::atomic::AtomicBool;
 use zk_checker::Verdict;
@@ -36,8 +34,6 @@ pub const RUNS: u32 = 10_000;
 /// A run that fails, and its deviations from the default choices.
 #[derive(Debug)]
 pub struct Failure {
-    /// Its plan.
-    pub plan: Plan,
     /// Its deviations, in the order of the run.
     pub deviations: Vec<Deviation>,
     /// The run.
@@ -47,8 +43,6 @@ pub struct Failure {
 /// The result of shrinking.
 #[derive(Debug)]
 pub struct Shrunk {
-    /// The workload or mutant.
-    pub workload: &'static Workload,
     /// The failed rule, as [`Run::what_failed`](crate::run::Run::what_failed) names it.
     pub what: String,
     /// The size of the run before.
@@ -79,13 +73,8 @@ pub enum ShrinkError {
 /// # Errors
 ///
 /// If it does not fail.
-pub fn shrink(
-    workload: &'static Workload,
-    plan: &Plan,
-    choices: Vec<u16>,
-    runs: u32,
-) -> Result<Shrunk, ShrinkError> {
-    shrink_until(workload, plan, choices, runs, &AtomicBool::new(false))
+pub fn shrink(failing: Draw<Replay>, runs: u32) -> Result<Shrunk, ShrinkError> {
+    shrink_until(failing, runs, &AtomicBool::new(false))
 }
 
 /// The same; once `stop` is set, it returns the smallest run so far.
@@ -93,32 +82,25 @@ pub fn shrink(
 /// # Errors
 ///
 /// As [`shrink`].
-pub fn shrink_until(
-    workload: &'static Workload,
-    plan: &Plan,
-    choices: Vec<u16>,
-    runs: u32,
-    stop: &AtomicBool,
-) -> Result<Shrunk, ShrinkError> {
-    let failure = Failure::of(workload, plan, Replay::new(choices))
-        .map_err(|panic| ShrinkError::Panics(panic.to_string()))?;
+pub fn shrink_until(failing: Draw<Replay>, runs: u32, stop: &AtomicBool) -> Result<Shrunk, ShrinkError> {
+    let failure = Failure::of(failing).map_err(|panic| ShrinkError::Panics(panic.to_string()))?;
     if failure.run.verdict() < Verdict::Unknown {
         return Err(ShrinkError::DoesNotFail(failure.run.verdict()));
     }
     let what = failure.run.what_failed();
     let before = failure.size();
-    let mut search = Search::new(workload, failure, runs, stop);
+    let mut search = Shrinking::new(failure, runs, stop);
     search.shrink();
     let nearest = search.nearest();
     let is_cut_short = search.is_out_of_runs();
     let runs = search.runs();
-    Ok(Shrunk { workload, what, before, failure: search.into_best(), nearest, runs, is_cut_short })
+    Ok(Shrunk { what, before, failure: search.into_best(), nearest, runs, is_cut_short })
 }
 
 impl Shrunk {
     /// The recording of the smallest run.
     pub fn recorded(&self) -> Recording {
-        Recording::of(self.workload, &self.failure.plan, &self.failure.run)
+        Recording::of(&self.failure.run)
     }
 
     /// The size of the smallest run.

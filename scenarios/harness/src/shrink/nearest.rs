@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::deviation::{Deviation, Sparse};
-use super::search::Search;
+use super::search::Shrinking;
 use crate::plan::Plan;
 use std::fmt;
 use zk_checker::Verdict;
@@ -18,7 +18,7 @@ pub struct Nearest {
     pub without: Option<Deviation>,
 }
 
-impl Search<'_> {
+impl Shrinking<'_> {
     /// Searches for it: first without one deviation, faults first, then with a plan one step smaller. Costs one run per
     /// deviation, in addition to the budget of the search.
     pub(super) fn nearest(&self) -> Option<Nearest> {
@@ -28,21 +28,21 @@ impl Search<'_> {
         for without in faults.into_iter().chain(others) {
             let left: Vec<Deviation> =
                 best.deviations.iter().filter(|one| *one != without).copied().collect();
-            if let Some(passing) = self.passing(&best.plan, &left) {
+            if let Some(passing) = self.passing(&best.run.plan, &left) {
                 return Some(Nearest { passing, without: Some(*without) });
             }
         }
-        let Plan { clients, rounds, .. } = best.plan;
+        let Plan { clients, rounds, .. } = best.run.plan;
         let smaller = [(clients - 1, rounds), (clients, rounds - 1)];
         let mut plans = smaller.into_iter().filter(|(clients, rounds)| *clients > 0 && *rounds > 0);
         plans.find_map(|(clients, rounds)| {
-            let plan = Plan { clients, rounds, ..best.plan.clone() };
+            let plan = Plan { clients, rounds, ..best.run.plan.clone() };
             self.passing(&plan, &best.deviations).map(|passing| Nearest { passing, without: None })
         })
     }
 
     fn passing(&self, plan: &Plan, deviations: &[Deviation]) -> Option<Failure> {
-        let run = Failure::of(self.workload, plan, Sparse::new(deviations)).ok()?;
+        let run = Failure::of(self.draw(plan, Sparse::new(deviations))).ok()?;
         (run.run.verdict() < Verdict::Unknown).then_some(run)
     }
 }

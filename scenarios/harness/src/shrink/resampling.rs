@@ -1,7 +1,7 @@
 //! Resampling: new runs from smaller plans. This is often cheaper than deleting choices of a large run.
 
 use super::deviation::{Deviation, Quiet, Sparse};
-use super::search::Search;
+use super::search::Shrinking;
 use crate::plan::{Interference, Plan};
 use sim_zk::choose::Seeded;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const ONE_IN: [u32; 3] = [16, 4, 1];
 /// The probability of an act of a foreign client at each look.
 const ACTS: f64 = 0.25;
 
-impl Search<'_> {
+impl Shrinking<'_> {
     /// Draws runs of small plans, the smallest first, until one fails in the same way.
     pub(super) fn resample(&mut self) {
         for plan in self.smaller_plans() {
@@ -70,17 +70,17 @@ impl Search<'_> {
 
     /// Plans that are not larger, with the kinds of fault that were injected.
     fn smaller_plans(&self) -> Vec<Plan> {
-        let Plan { clients, rounds, servers, .. } = self.best.plan;
+        let Plan { clients, rounds, servers, .. } = self.best.run.plan;
         let struck: BTreeSet<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
         let rates: BTreeMap<_, _> = struck.iter().map(|fault| (fault.name().to_owned(), RATES[0])).collect();
-        let mut interference = self.best.plan.interference.clone();
+        let mut interference = self.best.run.plan.interference.clone();
         interference.rates.values_mut().for_each(|rate| *rate = ACTS);
         let mut plans = Vec::new();
         for clients in 1..=clients.min(CLIENTS) {
             for rounds in ROUNDS.into_iter().filter(|fewer| *fewer <= rounds) {
                 for servers in BTreeSet::from([1, servers]) {
                     let (rates, interference) = (rates.clone(), interference.clone());
-                    let plan = self.best.plan.clone();
+                    let plan = self.best.run.plan.clone();
                     plans.push(Plan { clients, rounds, servers, rates, interference, ..plan });
                 }
             }

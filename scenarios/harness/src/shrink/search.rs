@@ -6,8 +6,7 @@ use super::size::Size;
 use crate::interference::is_foreign;
 use crate::panics::{Panic, caught};
 use crate::plan::{Interference, Plan};
-use crate::run::{self, Run};
-use crate::workload::Workload;
+use crate::run::{Draw, Run};
 use sim_zk::choose::Point;
 use sim_zk::fault::Victim;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,20 +14,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::Verdict;
 
 impl Failure {
-    /// Makes a run with a chooser. It need not fail.
-    pub(super) fn of(
-        workload: &'static Workload,
-        plan: &Plan,
-        decides: impl Decide + 'static,
-    ) -> Result<Failure, Panic> {
-        let (run, noting) = caught(|| run::giving_back(workload, plan, Noting::new(decides)))?;
-        Ok(Failure { plan: plan.clone(), deviations: noting.into_deviations(), run })
+    /// Makes a run. It need not fail.
+    pub(super) fn of(draw: Draw<impl Decide + 'static>) -> Result<Failure, Panic> {
+        let Draw { workload, plan, chooser } = draw;
+        let noting = Draw { workload, plan, chooser: Noting::new(chooser) };
+        let (run, noting) = caught(|| noting.run_by_chooser())?;
+        Ok(Failure { deviations: noting.into_deviations(), run })
     }
 }
 
-/// A search.
-pub(super) struct Search<'a> {
-    pub(super) workload: &'static Workload,
+/// The search.
+pub(super) struct Shrinking<'a> {
     /// The required failure.
     what: String,
     verdict: Verdict,
@@ -43,17 +39,12 @@ pub(super) struct Search<'a> {
     taken: u32,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Shrinking<'a> {
     /// A search that starts from a failure, with a budget of runs.
-    pub(super) fn new(
-        workload: &'static Workload,
-        failure: Failure,
-        limit: u32,
-        stop: &'a AtomicBool,
-    ) -> Search<'a> {
+    pub(super) fn new(failure: Failure, limit: u32, stop: &'a AtomicBool) -> Shrinking<'a> {
         let (what, verdict) = (failure.run.what_failed(), failure.run.verdict());
         let begun = failure.size();
-        Search { workload, what, verdict, best: failure, limit, stop, runs: 0, begun, taken: 0 }
+        Shrinking { what, verdict, best: failure, limit, stop, runs: 0, begun, taken: 0 }
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -98,7 +89,11 @@ impl<'a> Search<'a> {
             return None;
         }
         self.runs += 1;
-        Failure::of(self.workload, plan, decides).ok()
+        Failure::of(self.draw(plan, decides)).ok()
+    }
+
+    pub(super) fn draw<D>(&self, plan: &Plan, chooser: D) -> Draw<D> {
+        Draw { workload: self.best.run.workload, plan: plan.clone(), chooser }
     }
 
     /// Takes a candidate if it has the same failure and is not larger in any respect. Returns whether it was taken.
@@ -118,13 +113,13 @@ impl<'a> Search<'a> {
     }
 
     fn with_deviations(&mut self, deviations: &[Deviation]) -> bool {
-        let plan = self.best.plan.clone();
+        let plan = self.best.run.plan.clone();
         self.take(&plan, Sparse::new(deviations))
     }
 
     fn with_plan(&mut self, plan: &Plan) -> bool {
         let sparse = Sparse::new(&self.best.deviations);
-        *plan != self.best.plan && self.take(plan, sparse)
+        *plan != self.best.run.plan && self.take(plan, sparse)
     }
 
     // ── kinds of questions ──
@@ -155,28 +150,28 @@ impl<'a> Search<'a> {
 
     fn shrink_plan(&mut self) {
         while self.drop_a_client() {}
-        let Plan { rounds, servers, .. } = self.best.plan;
+        let Plan { rounds, servers, .. } = self.best.run.plan;
         let powers = (0..u32::BITS - 1).map(|power| 1 << power);
         let fewer = powers.chain([rounds - 1]).filter(|fewer| (1..rounds).contains(fewer));
-        let _ = { fewer }.any(|rounds| self.with_plan(&Plan { rounds, ..self.best.plan.clone() }));
-        let _ = (1..servers).any(|servers| self.with_plan(&Plan { servers, ..self.best.plan.clone() }));
+        let _ = { fewer }.any(|rounds| self.with_plan(&Plan { rounds, ..self.best.run.plan.clone() }));
+        let _ = (1..servers).any(|servers| self.with_plan(&Plan { servers, ..self.best.run.plan.clone() }));
         self.drop_interference();
         self.draw_no_more_than_struck();
     }
 
     /// Removes one client, the last first.
     fn drop_a_client(&mut self) -> bool {
-        let clients = self.best.plan.clients;
+        let clients = self.best.run.plan.clients;
         clients > 1
             && (0..clients).rev().any(|gone| {
                 let left = self.best.deviations.iter().filter_map(|one| one.without_client(gone));
                 let left: Vec<Deviation> = left.collect();
-                self.take(&Plan { clients: clients - 1, ..self.best.plan.clone() }, Sparse::new(&left))
+                self.take(&Plan { clients: clients - 1, ..self.best.run.plan.clone() }, Sparse::new(&left))
             })
     }
 
     fn drop_interference(&mut self) {
-        let plan = self.best.plan.clone();
+        let plan = self.best.run.plan.clone();
         if plan.interference.is_none()
             || self.with_plan(&Plan { interference: Interference::default(), ..plan.clone() })
         {
@@ -191,7 +186,7 @@ impl<'a> Search<'a> {
     /// Removes kinds of fault that were not injected from the plan.
     fn draw_no_more_than_struck(&mut self) {
         let struck: Vec<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
-        let plan = &self.best.plan;
+        let plan = &self.best.run.plan;
         let rates: BTreeMap<_, _> =
             plan.rates.iter().filter(|(name, _)| struck.iter().any(|fault| fault.name() == *name)).collect();
         let rates = rates.into_iter().map(|(name, rate)| (name.clone(), *rate)).collect();

@@ -46,9 +46,9 @@ impl Failure {
     pub fn size(&self) -> Size {
         let acts = self.run.faults().filter(|kind| is_foreign(*kind)).count();
         Size {
-            clients: self.plan.clients,
-            rounds: self.plan.rounds,
-            servers: self.plan.servers,
+            clients: self.run.plan.clients,
+            rounds: self.run.plan.rounds,
+            servers: self.run.plan.servers,
             acts: acts as u32,
             faults: self.deviations.iter().filter(|deviation| deviation.is_fault()).count() as u32,
             choices: self.deviations.len(),

@@ -6,17 +6,15 @@
 mod systematic;
 mod variations;
 
-pub use systematic::{Counted, Spot};
+pub use systematic::{Counted, Placed, Spot};
 pub use variations::Variations;
 
-use crate::panics::{Panic, caught};
 use crate::plan::Plan;
-use crate::run::{self, Run};
+use crate::run::Draw;
 use crate::workload::Workload;
-use sim_zk::choose::{Chooser, Point, Rates, Seeded};
 use sim_zk::fault::Fault;
 use std::sync::{Arc, OnceLock};
-use systematic::{Enumeration, Placed};
+use systematic::Enumeration;
 
 sim_zk::named! {
     /// The strategies.
@@ -62,51 +60,6 @@ pub struct Search {
     places: Arc<OnceLock<Enumeration>>,
 }
 
-/// One run of a search, before it is made.
-pub struct Attempt {
-    /// The plan.
-    pub plan: Plan,
-    /// The places of injected faults, in a systematic search.
-    pub placed: Option<Vec<Spot>>,
-    decider: Decider,
-}
-
-/// The chooser of a run of a search.
-enum Decider {
-    Seeded(Seeded),
-    Placed(Placed),
-}
-
-impl Chooser for Decider {
-    fn choose(&mut self, point: Point, n: u32) -> u32 {
-        match self {
-            Decider::Seeded(seeded) => seeded.choose(point, n),
-            Decider::Placed(placed) => placed.choose(point, n),
-        }
-    }
-}
-
-impl Attempt {
-    fn seeded(plan: Plan, number: u64) -> Attempt {
-        let decider = Decider::Seeded(Seeded::new(number, plan.rates()));
-        Attempt { plan, placed: None, decider }
-    }
-
-    /// Makes the run.
-    pub fn run(self, workload: &'static Workload) -> Run {
-        run::with(workload, &self.plan, self.decider)
-    }
-
-    /// The same, and returns a panic as an error.
-    ///
-    /// # Errors
-    ///
-    /// The panic.
-    pub fn run_caught(self, workload: &'static Workload) -> Result<Run, Panic> {
-        caught(|| self.run(workload))
-    }
-}
-
 impl Search {
     /// Searches a workload by a strategy, with a plan for all runs or none.
     pub fn new(workload: &'static Workload, strategy: Strategy, plan: Option<Plan>) -> Search {
@@ -124,8 +77,8 @@ impl Search {
         self.strategy == Strategy::Swarm && self.plan.is_none() && self.variations == Variations::default()
     }
 
-    /// The run of that number, or `None` after the end of a systematic search.
-    pub fn attempt(&self, number: u64) -> Option<Attempt> {
+    /// Draws the run of that number: `None` after the end of a systematic search.
+    pub fn draw(&self, number: u64) -> Option<Draw<Placed>> {
         match self.strategy {
             Strategy::Portfolio => {
                 let share = SHARES[(number % 3) as usize];
@@ -133,24 +86,26 @@ impl Search {
                 // to draw, two strategies would make the same run.
                 let index = if share == Strategy::Systematic { number / 3 } else { number };
                 // After the end of an enumeration, the first strategy takes over its share.
-                self.by(share, index).or_else(|| self.by(SHARES[0], number))
+                self.draw_by(share, index).or_else(|| self.draw_by(SHARES[0], number))
             }
-            strategy => self.by(strategy, number),
+            strategy => self.draw_by(strategy, number),
         }
     }
 
-    fn by(&self, strategy: Strategy, number: u64) -> Option<Attempt> {
-        match strategy {
-            Strategy::Systematic => self.enumeration().attempt(self, number),
-            Strategy::Uniform => Some(Attempt::seeded(uniform(self.workload, self.drawn(number)), number)),
-            Strategy::Swarm | Strategy::Portfolio => Some(Attempt::seeded(self.drawn(number), number)),
-        }
+    fn draw_by(&self, strategy: Strategy, number: u64) -> Option<Draw<Placed>> {
+        let plan = match strategy {
+            Strategy::Systematic => return self.enumeration().draw(self, number),
+            Strategy::Uniform => uniform(self.workload, self.plan_of(number)),
+            Strategy::Swarm | Strategy::Portfolio => self.plan_of(number),
+        };
+        let chooser = Placed::nowhere(number, plan.rates());
+        Some(Draw { workload: self.workload, plan, chooser })
     }
 
     /// Draws the plan of a number.
-    fn drawn(&self, number: u64) -> Plan {
+    fn plan_of(&self, number: u64) -> Plan {
         let plan = self.plan.clone().unwrap_or_else(|| self.workload.plan(number));
-        self.variations.drawn(plan, number)
+        self.variations.draw(plan, number)
     }
 
     /// The kinds of fault that runs of this search may have.
@@ -191,11 +146,6 @@ fn uniform(workload: &Workload, plan: Plan) -> Plan {
     };
     let rates = workload.faults.iter().map(|fault| (fault.name().to_owned(), rate(fault))).collect();
     Plan { rates, faults: UNIFORM_FAULTS, ..plan }
-}
-
-/// A chooser without faults, which still draws latencies and users' choices.
-fn faultless() -> Seeded {
-    Seeded::new(0, Rates::NONE)
 }
 
 #[cfg(test)]

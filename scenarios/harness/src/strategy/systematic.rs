@@ -4,13 +4,12 @@
 //! each kind at each point; then one for each pair, the second along the path that the run takes after the first. The order of
 //! each list spreads every prefix evenly over the path, so that a search that ends early has covered all parts of it.
 
-use super::{Attempt, Decider, Search, faultless};
-use crate::panics::caught;
+use super::Search;
+use crate::fault_set::FaultSet;
 use crate::plan::Plan;
-use crate::run;
+use crate::run::Draw;
 use crate::threads::on_threads;
-use sim_zk::choose::{Chooser, Point, Seeded};
-use sim_zk::fault::{Fault, InjectionPoint};
+use sim_zk::choose::{Chooser, Point, Rates, Seeded};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -21,7 +20,7 @@ pub(super) struct Enumeration {
     /// The plan of the run into which faults are placed.
     base: Plan,
     /// The kinds of fault.
-    kinds: Kinds,
+    kinds: FaultSet,
     /// The number of ways to place one fault.
     singles: u64,
     /// For each single, the cumulative number of pairs up to and including it. Counting takes one run per single.
@@ -67,25 +66,12 @@ impl fmt::Display for Spot {
     }
 }
 
-/// A set of kinds.
-#[derive(Clone, Copy, Debug)]
-struct Kinds(u32);
-
-impl Kinds {
-    fn of(faults: &[Fault]) -> Kinds {
-        Kinds(faults.iter().fold(0, |set, fault| set | 1 << *fault as u32))
-    }
-
-    /// The numbers of the kinds that fit at an injection point.
-    fn at(self, place: InjectionPoint) -> impl Iterator<Item = u32> {
-        (1..).zip(place.faults()).filter(move |(_, fault)| self.0 >> **fault as u32 & 1 == 1).map(|(n, _)| n)
-    }
-}
-
-/// A chooser that injects faults at the given places only.
-pub(super) struct Placed {
-    rest: Seeded,
-    kinds: Kinds,
+/// A seeded chooser that injects up to two more faults, at given places.
+pub struct Placed {
+    seeded: Seeded,
+    /// The places.
+    pub spots: Vec<Spot>,
+    kinds: FaultSet,
     /// The number of ways to skip before the next fault, and then before the second one.
     next: [Option<u64>; 2],
     /// The number of ways since the last fault.
@@ -93,29 +79,37 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    fn new(kinds: Kinds, next: [Option<u64>; 2], offered: Arc<AtomicU64>) -> Placed {
-        Placed { rest: faultless(), kinds, next, offered }
+    /// The chooser of a seed, without further faults.
+    pub(super) fn nowhere(seed: u64, rates: Rates) -> Placed {
+        let (seeded, kinds) = (Seeded::new(seed, rates), FaultSet::default());
+        Placed { seeded, spots: Vec::new(), kinds, next: [None; 2], offered: Arc::default() }
+    }
+
+    /// A chooser without other faults, which still draws latencies and users' choices.
+    fn at(spots: &[Spot], kinds: FaultSet) -> Placed {
+        let next = [0, 1].map(|at| spots.get(at).map(|spot| spot.way));
+        Placed { spots: spots.to_vec(), kinds, next, ..Placed::nowhere(0, Rates::NONE) }
     }
 }
 
 impl Chooser for Placed {
     fn choose(&mut self, point: Point, n: u32) -> u32 {
         // It draws at injection points, too, so that all later draws stay the same.
-        let calm = self.rest.choose(point, n);
-        let Point::Fault(place) = point else { return calm };
-        let ways = self.kinds.at(place).count() as u64;
+        let drawn = self.seeded.choose(point, n);
+        let Point::Fault(place) = point else { return drawn };
+        let ways = self.kinds.choices_at(place).count() as u64;
         self.offered.fetch_add(ways, Ordering::Relaxed);
         match self.next[0] {
             Some(left) if left < ways => {
                 self.next = [self.next[1], None];
                 self.offered.store(0, Ordering::Relaxed);
-                self.kinds.at(place).nth(left as usize).expect("there are so many ways")
+                self.kinds.choices_at(place).nth(left as usize).expect("there are so many ways")
             }
             Some(left) => {
                 self.next[0] = Some(left - ways);
-                calm
+                drawn
             }
-            None => calm,
+            None => drawn,
         }
     }
 }
@@ -126,8 +120,8 @@ impl Enumeration {
         // The plan names the kinds for its readers; the placed faults do not depend on the rates.
         let rates = kinds.iter().map(|fault| (fault.name().to_owned(), 0.0)).collect();
         let faults = if kinds.is_empty() { 0 } else { 2 };
-        let base = Plan { rates, faults, ..search.drawn(0) };
-        let kinds = Kinds::of(&kinds);
+        let base = Plan { rates, faults, ..search.plan_of(0) };
+        let kinds = FaultSet::of(&kinds);
         let none = Enumeration { base, kinds, singles: 0, pairs: OnceLock::new() };
         let singles = none.ways_after(search, None);
         Enumeration { singles, ..none }
@@ -135,10 +129,11 @@ impl Enumeration {
 
     /// The number of ways to place one more fault after the first one, or from the beginning.
     fn ways_after(&self, search: &Search, first: Option<u64>) -> u64 {
-        let offered = Arc::new(AtomicU64::new(0));
-        let placed = Placed::new(self.kinds, [first, None], offered.clone());
+        let first = first.map(|way| Spot { way, of: self.singles });
+        let chooser = Placed::at(first.as_slice(), self.kinds);
+        let offered = chooser.offered.clone();
         // A panic is reported when its own run is made.
-        let _ = caught(|| run::with(search.workload, &self.base, placed));
+        let _ = Draw { workload: search.workload, plan: self.base.clone(), chooser }.run_caught();
         offered.load(Ordering::Relaxed)
     }
 
@@ -165,11 +160,11 @@ impl Enumeration {
         Counted { singles: self.singles, pairs }
     }
 
-    pub(super) fn attempt(&self, search: &Search, number: u64) -> Option<Attempt> {
-        let Some(index) = number.checked_sub(1) else { return Some(self.placing(&[])) };
+    pub(super) fn draw(&self, search: &Search, number: u64) -> Option<Draw<Placed>> {
+        let Some(index) = number.checked_sub(1) else { return Some(self.placing(search, &[])) };
         if index < self.singles {
             let spot = Spot { way: spread(index, self.singles), of: self.singles };
-            return Some(self.placing(&[spot]));
+            return Some(self.placing(search, &[spot]));
         }
         let ends = self.pairs(search, 1);
         let (index, total) = (index - self.singles, ends.last().copied().unwrap_or(0));
@@ -180,15 +175,13 @@ impl Enumeration {
         let first = ends.partition_point(|end| *end <= pair);
         let begin = if first == 0 { 0 } else { ends[first - 1] };
         let second = Spot { way: pair - begin, of: ends[first] - begin };
-        Some(self.placing(&[Spot { way: first as u64, of: self.singles }, second]))
+        Some(self.placing(search, &[Spot { way: first as u64, of: self.singles }, second]))
     }
 
-    fn placing(&self, spots: &[Spot]) -> Attempt {
-        let next = [0, 1].map(|at| spots.get(at).map(|spot| spot.way));
-        let decider = Decider::Placed(Placed::new(self.kinds, next, Arc::default()));
+    fn placing(&self, search: &Search, spots: &[Spot]) -> Draw<Placed> {
         let faults = if spots.is_empty() { self.base.faults } else { spots.len() as u32 };
         let plan = Plan { faults, ..self.base.clone() };
-        Attempt { plan, placed: Some(spots.to_vec()), decider }
+        Draw { workload: search.workload, plan, chooser: Placed::at(spots, self.kinds) }
     }
 }
 

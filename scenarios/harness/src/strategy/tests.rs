@@ -2,6 +2,7 @@ use super::systematic::spread;
 use super::*;
 use crate::plan::Act;
 use crate::plan::Interference;
+use crate::run::{self, Run};
 use crate::sample::SAMPLE;
 use std::collections::BTreeSet;
 use zk_checker::history::What;
@@ -28,17 +29,16 @@ fn a_beginning_of_the_order_is_spread_and_all_of_it_is_everything() {
 #[test]
 fn a_swarm_is_what_a_seed_always_meant() {
     for seed in 0..20 {
-        let attempt = search(Strategy::Swarm).attempt(seed).expect("there is a run for every number");
-        assert_eq!(attempt.plan, SAMPLE.plan(seed));
-        assert_eq!(attempt.run(&SAMPLE).hash, run::seed(&SAMPLE, &Plan::drawn(seed), seed).hash);
+        let draw = search(Strategy::Swarm).draw(seed).expect("there is a run for every number");
+        assert_eq!(draw.plan, SAMPLE.plan(seed));
+        assert_eq!(draw.run().hash, run::seed(&SAMPLE, &Plan::drawn(seed), seed).hash);
     }
 }
 
 #[test]
 fn a_uniform_run_has_every_kind_and_all_have_the_same_rates() {
     let uniform = search(Strategy::Uniform);
-    let plans: Vec<Plan> =
-        (0..20).map(|number| uniform.attempt(number).expect("it has no end").plan).collect();
+    let plans: Vec<Plan> = (0..20).map(|number| uniform.draw(number).expect("it has no end").plan).collect();
     assert!(plans.iter().all(|plan| plan == &plans[0] && plan.rates.len() == Fault::DRAWN.len()));
     assert_eq!(plans[0].check(), Ok(()));
 }
@@ -46,8 +46,7 @@ fn a_uniform_run_has_every_kind_and_all_have_the_same_rates() {
 #[test]
 fn sizes_are_drawn_on_request_and_keep_within_what_a_plan_allows() {
     let varied = search(Strategy::Swarm).drawing(Variations { sizes: true, interference: false });
-    let plans: Vec<Plan> =
-        (0..200).map(|number| varied.attempt(number).expect("it has no end").plan).collect();
+    let plans: Vec<Plan> = (0..200).map(|number| varied.draw(number).expect("it has no end").plan).collect();
     assert!(plans.iter().all(|plan| plan.check() == Ok(()) && plan.clients >= 2));
     let clients: BTreeSet<u8> = plans.iter().map(|plan| plan.clients).collect();
     let servers: BTreeSet<u8> = plans.iter().map(|plan| plan.servers).collect();
@@ -61,12 +60,12 @@ fn strangers_are_drawn_on_request_in_one_of_two_runs_and_the_rest_stays_what_it_
     let mut acts = BTreeSet::new();
     let mut interfered = 0;
     for number in 0..400 {
-        let plan = with_foreign_clients.attempt(number).expect("it has no end").plan;
+        let plan = with_foreign_clients.draw(number).expect("it has no end").plan;
         assert_eq!(plan.check(), Ok(()));
         interfered += u32::from(!plan.interference.is_none());
         acts.extend(plan.interference.rates.keys().cloned());
         let without = Plan { interference: Interference::default(), ..plan };
-        assert_eq!(without, search(Strategy::Swarm).attempt(number).expect("it has no end").plan);
+        assert_eq!(without, search(Strategy::Swarm).draw(number).expect("it has no end").plan);
     }
     assert!((150..=250).contains(&interfered), "{interfered}");
     assert_eq!(acts, Act::ALL.iter().map(|act| act.name().to_owned()).collect());
@@ -82,14 +81,14 @@ fn a_systematic_search_places_no_fault_then_one_then_two_and_ends() {
     assert!((3..200).contains(&singles) && total > 1 + singles, "{counted:?}");
     let mut seen = BTreeSet::new();
     for number in 0..total {
-        let attempt = search.attempt(number).expect("within the enumeration");
-        let placed = attempt.placed.clone().expect("it places").len();
-        let run = attempt.run(&SAMPLE);
+        let draw = search.draw(number).expect("within the enumeration");
+        let placed = draw.chooser.spots.len();
+        let run = draw.run();
         assert_eq!(faults(&run), placed, "number {number} of {total}: what was placed struck");
         assert_eq!(placed, usize::from(number > 0) + usize::from(number > singles));
         seen.insert(run.choices.iter().rposition(|choice| *choice != 0).map(|_| run.hash));
     }
-    assert!(search.attempt(total).is_none());
+    assert!(search.draw(total).is_none());
     assert!(seen.len() as u64 > total * 9 / 10, "{} different runs of {total}", seen.len());
     assert_eq!(
         counted.done(total),
@@ -103,8 +102,8 @@ fn a_systematic_search_places_no_fault_then_one_then_two_and_ends() {
 #[test]
 fn the_first_fault_strikes_where_nothing_went_another_way_before() {
     let search = search(Strategy::Systematic);
-    let base = search.attempt(0).expect("the run without faults").run(&SAMPLE);
-    let one = search.attempt(5).expect("a single").run(&SAMPLE);
+    let base = search.draw(0).expect("the run without faults").run();
+    let one = search.draw(5).expect("a single").run();
     let struck = one.history.events.iter().position(|event| matches!(event.what, What::Fault { .. }));
     let struck = struck.expect("it struck");
     assert_eq!(base.history.events[..struck], one.history.events[..struck]);
@@ -113,7 +112,7 @@ fn the_first_fault_strikes_where_nothing_went_another_way_before() {
 #[test]
 fn a_portfolio_gives_every_strategy_its_share() {
     let portfolio = search(Strategy::Portfolio);
-    let hash = |search: &Search, number| search.attempt(number).expect("it is there").run(&SAMPLE).hash;
+    let hash = |search: &Search, number| search.draw(number).expect("it is there").run().hash;
     for number in 0..12 {
         let strategy = SHARES[(number % 3) as usize];
         let index = if strategy == Strategy::Systematic { number / 3 } else { number };

@@ -21,8 +21,8 @@ pub struct Variations {
 }
 
 impl Variations {
-    /// The plan with the variations that the run of a number draws.
-    pub(super) fn drawn(self, plan: Plan, number: u64) -> Plan {
+    /// Adds the variations that the run of a number draws.
+    pub(super) fn draw(self, plan: Plan, number: u64) -> Plan {
         // Each variation has its own random stream, so that it changes neither the plan's draws nor the run's.
         let plan = if self.sizes { vary(plan, number) } else { plan };
         if self.interference { with_foreign_clients(plan, number) } else { plan }
