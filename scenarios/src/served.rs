@@ -111,7 +111,7 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
 }
 
 fn nonsense() -> Trouble {
-    Trouble("the control API tells no state of the servers".to_owned())
+    Trouble("the control API reports no state of the servers".to_owned())
 }
 
 fn ends(Link { from, to }: Link) -> Value {

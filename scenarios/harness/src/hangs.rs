@@ -97,14 +97,14 @@ fn numberless(lines: &[String]) -> Vec<String> {
 
 #[test]
 fn a_client_that_waits_for_its_own_znode_after_a_lost_reply_is_named() {
-    let (run, waits) = hanging(&UNTOLD, "was never told");
+    let (run, waits) = hanging(&UNTOLD, "never learned");
     assert_eq!(
         waits,
         [
             "a waits in its acquire of /lease, called at # #",
             "  for a change or the deletion of /lease: its watch, armed at # #, has not fired",
             "  /lease exists since # #, czxid #: ephemeral of a's session #, by a's create of # #, whose reply was lost at # #",
-            "  it stays: session # has not ended; a was never told that its create was applied, and it is a itself that waits here",
+            "  it stays: session # has not ended; a never learned that its create was applied, and a itself waits here",
         ]
     );
     let lost: Vec<String> = trace::print(&run.history, &[])

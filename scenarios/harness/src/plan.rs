@@ -108,7 +108,7 @@ pub enum PlanError {
     #[error("{0} must lie between {1} and {2}")]
     Range(&'static str, u64, u64),
     /// Several servers in interleaving mode.
-    #[error("a plan whose order is not timed is for one server, not for {0}")]
+    #[error("a plan with another order than timed needs one server, not {0}")]
     Untimed(u8),
 }
 

@@ -66,7 +66,7 @@ pub enum CodeError {
     #[error("{0} is not a recorded run: {1}")]
     NotARun(String, serde_json::Error),
     /// It was recorded by another version.
-    #[error("the run has form {0}; this program knows form 1")]
+    #[error("the run has format {0}; this program reads format 1")]
     Form(u32),
     /// Its workload does not exist here.
     #[error("the run is of {0:?}, which does not exist here")]

@@ -101,7 +101,7 @@ impl fmt::Display for Failure {
         let Some(shrunk) = &self.shrunk else { return Ok(()) };
         let size = shrunk.after();
         let (clients, faults, choices) = (size.clients, size.faults, size.choices);
-        writeln!(f, "made small: clients {clients}, faults {faults}, choices {choices}")?;
+        writeln!(f, "shrunk: clients {clients}, faults {faults}, choices {choices}")?;
         f.write_str(&trace::print(&shrunk.failure.run.history, &[]))
     }
 }
@@ -144,7 +144,7 @@ pub fn first_failure(workload: &'static Workload, seeds: Range<u64>) -> Option<F
     let names: Vec<&str> = untested.iter().map(|rule| rule.name()).collect();
     assert!(
         first.is_some() || untested.is_empty(),
-        "no evidence (vacuous): no run puts {} to the test",
+        "no evidence (vacuous): no run tests {}",
         names.join(", ")
     );
     first.map(|seed| Failure::of(workload, seed))

@@ -53,7 +53,7 @@ pub struct Attempt {
     pub troubles: Vec<String>,
     /// Lines and commands that could not be parsed or carried out.
     pub refused: Vec<String>,
-    /// The clients that did not come to rest.
+    /// The clients that did not finish.
     pub restless: Vec<&'static str>,
     /// How long it took.
     pub took: Duration,
@@ -116,7 +116,7 @@ pub fn attempt(
         || !stage.is_ready()
     {
         let name = &program.name;
-        bail!("a client of {name} does not connect: {} has what it says", log.display());
+        bail!("a client of {name} does not connect; its output is in {}", log.display());
     }
     stage.go(plan);
     // Without a plan, clients run undisturbed for as long as faults are drawn otherwise.
@@ -127,7 +127,7 @@ pub fn attempt(
     })?;
     stage.heal();
     if !stage.go_on(now() + HEALING, |stage| stage.is_healed)? {
-        bail!("the ensemble is not whole again after {HEALING:?}");
+        bail!("the ensemble did not recover within {HEALING:?}");
     }
     stage.rest();
     stage.go_on(now() + REST, Stage::is_settled)?;

@@ -95,7 +95,7 @@ impl Finding {
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
         };
         let about = serde_json::from_str(&text(ABOUT)?)
-            .with_context(|| format!("{} makes no sense", folder.join(ABOUT).display()))?;
+            .with_context(|| format!("{} is malformed", folder.join(ABOUT).display()))?;
         let plan =
             Plan::read(&text(PLAN)?).map_err(|why| anyhow!("{}: {why}", folder.join(PLAN).display()))?;
         let name = |path: Option<&Path>| {

@@ -57,7 +57,7 @@ pub fn page(programs: &[Program], findings: &[Finding], tried: &[Tried]) -> Stri
     }
     let _ = writeln!(
         text,
-        "\n{TRIED}\n\n| program | scenario | tries | faults | rules broken | clients that did not come to rest |\n|---|---|---|---|---|---|"
+        "\n{TRIED}\n\n| program | scenario | tries | faults | rules broken | clients that did not finish |\n|---|---|---|---|---|---|"
     );
     for one in tried {
         let broken: Vec<String> =
@@ -91,7 +91,7 @@ fn section(text: &mut String, finding: &Finding, version: &str) {
         false => writeln!(text, "The plan:\n\n```json\n{}```\n", finding.plan),
     };
     if let Some(said) = &about.said {
-        let _ = writeln!(text, "The judge, of one try:\n\n```text\n{}\n```\n", said.trim_end());
+        let _ = writeln!(text, "The verdict on one try:\n\n```text\n{}\n```\n", said.trim_end());
     }
     if finding.history_file().is_some() {
         let file = format!("scenarios/findings/{}/{}/history.jsonl.gz", finding.program, finding.id);
@@ -108,18 +108,18 @@ fn section(text: &mut String, finding: &Finding, version: &str) {
     );
 }
 
-const HEAD: &str = "# What other people's coordination code does under faults
+const HEAD: &str = "# Other people's coordination code under faults
 
 Each finding is a plan of faults under which a library breaks a promise of its own documentation: its clients ran as processes of their own
 against a simulated ensemble of three servers on loopback sockets, and the rules of zk-checker judged what they reported and what they sent. Programs
 are not deterministic, so a plan counts by how often it fails, with the interval in which the probability lies (Wilson, 95 %).
 
-`cargo sim hunt --kept` tries all of them again, `cargo sim hunt --kept --write-page` also makes this page anew from `scenarios/findings`.
-`cargo sim hunt PROGRAM SCENARIO --seeds 100` draws plans of your own; [the README](scenarios/hunt/README.md) tells how a program is added.
+`cargo sim hunt --kept` repeats all of them; with `--write-page` it also writes this page again, from `scenarios/findings`.
+`cargo sim hunt PROGRAM SCENARIO --seeds 100` draws new plans; [the README](scenarios/hunt/README.md) explains how to add a program.
 ";
 
 const TRIED: &str = "## Tried
 
-Drawn plans of one to five faults each, from `cargo sim hunt --seeds N --write-page`. What held is a result, too; a rule that was broken stands above
-with its smallest plan, or is another sight of the same cause. Patroni, three nodes with PostgreSQL, was under faults for an hour:
+Drawn plans of one to five faults each, from `cargo sim hunt --seeds N --write-page`. A scenario without a broken rule is a result, too. A broken rule
+stands above with its smallest plan, or has the same cause as one that does. Patroni, with three PostgreSQL nodes, ran under faults for an hour:
 [the verdict](scenarios/findings/patroni/RESULT.md).";

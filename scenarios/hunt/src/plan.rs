@@ -121,7 +121,7 @@ impl Step {
         let Value::Object(mut fields) = value else { return Err("it is not a JSON object".to_owned()) };
         let when = When::taken(&mut fields)?;
         let Some(Value::String(verb)) = fields.remove("verb") else {
-            return Err("it has no `verb`".to_owned());
+            return Err("needs `verb`".to_owned());
         };
         let of_process = |fields| {
             serde_json::from_value::<OfProcess>(Value::Object(fields)).map_err(|why| format!("{verb}: {why}"))
@@ -153,7 +153,7 @@ impl When {
         let mut text = |name: &str| match fields.remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(format!("`{name}` is {other}, and not a text")),
+            Some(other) => Err(format!("`{name}` must be a string, not {other}")),
         };
         let (at, on, after) = (text("at")?, text("on")?, text("after")?);
         let nth = fields.remove("nth");
@@ -162,20 +162,20 @@ impl When {
             (None, Some(on)) => {
                 let (client, event) = on
                     .split_once(' ')
-                    .ok_or_else(|| format!("`on` is {on:?}, and not a client and an event"))?;
+                    .ok_or_else(|| format!("`on` must be a client and an event, not {on:?}"))?;
                 let nth = match nth {
                     None => 1,
                     Some(nth) => nth
                         .as_u64()
                         .and_then(|nth| u32::try_from(nth).ok())
                         .filter(|nth| *nth > 0)
-                        .ok_or_else(|| format!("`nth` is {nth}, and not a number from 1"))?,
+                        .ok_or_else(|| format!("`nth` must be 1 or more, not {nth}"))?,
                 };
                 let after = after.as_deref().map_or(Ok(Duration::ZERO), parse_duration)?;
                 Ok(When::On { client: client.to_owned(), event: event.to_owned(), nth, after })
             }
-            (None, None) => Err("it has neither a time `at` nor a report `on`".to_owned()),
-            _ => Err("`at` stands alone; `nth` and `after` belong to `on`".to_owned()),
+            (None, None) => Err("needs `at` or `on`".to_owned()),
+            _ => Err("`at` excludes `on`, `nth` and `after`".to_owned()),
         }
     }
 }
@@ -256,10 +256,10 @@ mod tests {
     fn a_senseless_line_is_told() {
         for (line, why) in [
             ("[]", "not a JSON object"),
-            (r#"{"verb":"heal"}"#, "neither a time"),
-            (r#"{"at":"1s","on":"a b","verb":"heal"}"#, "stands alone"),
-            (r#"{"on":"acquired","verb":"heal"}"#, "not a client and an event"),
-            (r#"{"on":"a b","nth":0,"verb":"heal"}"#, "not a number from 1"),
+            (r#"{"verb":"heal"}"#, "needs `at` or `on`"),
+            (r#"{"at":"1s","on":"a b","verb":"heal"}"#, "`at` excludes `on`"),
+            (r#"{"on":"acquired","verb":"heal"}"#, "`on` must be a client and an event"),
+            (r#"{"on":"a b","nth":0,"verb":"heal"}"#, "`nth` must be 1 or more"),
             (r#"{"at":"1s","verb":"crash","server":7}"#, "server"),
             (r#"{"at":"1s","verb":"crush"}"#, "crush"),
             (r#"{"at":"1s","verb":"stop-process","client":"a"}"#, "needs `for`"),

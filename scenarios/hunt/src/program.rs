@@ -81,7 +81,7 @@ impl Program {
             std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let here = here.canonicalize().with_context(|| format!("cannot find {}", here.display()))?;
         let mut program: Program =
-            serde_json::from_str(&text).with_context(|| format!("{} makes no sense", file.display()))?;
+            serde_json::from_str(&text).with_context(|| format!("{} is malformed", file.display()))?;
         program.here = here;
         ensure!(!program.command.is_empty(), "{}: the command is empty", file.display());
         for scenario in &program.scenarios {

@@ -421,7 +421,7 @@ impl<'a> Stage<'a> {
     fn report(&mut self, name: &str, told: &Told) {
         let sessions = self.clients.get(name).map_or(0, |client| client.sessions);
         let Some(called) = name_of(name, sessions) else {
-            return self.notes.refused.push(format!("{name} {}: it has told no session", told.event));
+            return self.notes.refused.push(format!("{name} {}: it has reported no session", told.event));
         };
         if let Err(refused) = self.server.control().report(&format!("{called} {} {}", told.event, told.rest))
         {

@@ -66,7 +66,7 @@ impl Witness {
         stopper.abort();
         match ended {
             Ok(written) => written.map_err(|panic| panic.to_string())?,
-            Err(_) => Err("the ensemble takes no writes although it is healed".to_owned()),
+            Err(_) => Err("the healed ensemble accepts no writes".to_owned()),
         }
     }
 }

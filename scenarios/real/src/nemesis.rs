@@ -183,7 +183,7 @@ fn strike(ensemble: &mut Ensemble, hurt: Injection, victim: Victim) -> Result<()
                 _ => server.shut_down(),
             }
         }
-        _ => return Err(format!("there is nothing to do {} to", hurt.name())),
+        _ => return Err(format!("there is no target for {}", hurt.name())),
     }
     Ok(())
 }
@@ -197,11 +197,11 @@ fn undo(ensemble: &mut Ensemble, hurt: Injection, victim: Victim) -> Result<(), 
         }
         (Victim::Server { server }, Injection::Pause) => {
             let server = &ensemble.servers()[usize::from(server)];
-            server.resume().map_err(|e| format!("a server does not go on: {e}"))
+            server.resume().map_err(|e| format!("a server cannot be resumed: {e}"))
         }
         (Victim::Server { server }, _) => {
             let again = ensemble.servers_mut()[usize::from(server)].start_again();
-            again.map_err(|e| format!("a server does not come back: {e}"))
+            again.map_err(|e| format!("a server cannot be restarted: {e}"))
         }
         _ => Ok(()),
     }
@@ -274,7 +274,7 @@ impl Clients {
                 line.lose_nothing();
                 Ok(())
             }
-            _ => Err(format!("there is nothing to do {} to", hurt.name())),
+            _ => Err(format!("there is no target for {}", hurt.name())),
         }
     }
 

@@ -110,7 +110,7 @@ impl Outcome {
     pub fn leak(&self) -> Option<String> {
         let well = self.unfinished.is_none() && self.lost_by_servers.is_none();
         let watches = self.left.watches.filter(|&watches| well && watches > 0)?;
-        Some(format!("{watches} watches were left on the servers by clients that were done"))
+        Some(format!("{watches} watches of finished clients remain on the servers"))
     }
 }
 
@@ -125,7 +125,7 @@ pub enum RunError {
     #[error("the server at {0} refuses: {1}")]
     Refused(String, Error),
     /// The workload panicked.
-    #[error("client {0} panicked; what it said stands above")]
+    #[error("client {0} panicked; its message is above")]
     Panicked(usize),
     /// The operating system refused something.
     #[error("cannot start a thread: {0}")]
@@ -244,9 +244,9 @@ async fn work(
     if unfinished.is_none() {
         let discharged = join_all(clients.iter().map(RealClient::discharged));
         if timeout(FINISH_LIMIT, discharged).await.is_err() {
-            unfinished = Some("the clients' duties were not discharged".to_owned());
+            unfinished = Some("the clients' clean-up duties did not finish".to_owned());
         } else if look(order, own, &tape, &clients).await.is_err() {
-            unfinished = Some("what is left could not be looked at".to_owned());
+            unfinished = Some("the leftovers could not be counted".to_owned());
         }
     }
     if unfinished.is_some() {

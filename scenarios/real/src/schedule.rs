@@ -106,7 +106,7 @@ impl Total {
     /// The leak of the course itself, if any.
     pub fn leak(&self) -> Option<String> {
         let znodes = self.znodes.filter(|&znodes| znodes > 0)?;
-        Some(format!("{znodes} znodes, on all servers together, were left when everything was taken away"))
+        Some(format!("{znodes} znodes, on all servers together, remain after the clean-up"))
     }
 
     /// Adds a leg with its verdict.

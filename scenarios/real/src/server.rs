@@ -69,10 +69,10 @@ pub enum StartError {
     #[error("port {0} of 127.0.0.1 is in use")]
     PortInUse(u16),
     /// The process ended instead of serving.
-    #[error("the server died while it started; its last word: {0}")]
+    #[error("the server died while it started; its last line: {0}")]
     Died(String),
     /// The process lives but does not serve.
-    #[error("the server does not serve after {} s; its last word: {last}", .after.as_secs())]
+    #[error("the server does not serve after {} s; its last line: {last}", .after.as_secs())]
     Silent {
         /// How long the caller waited.
         after: Duration,
@@ -477,7 +477,7 @@ fn write_configuration(
         text.push_str(line);
         text.push('\n');
     }
-    std::fs::create_dir(&data).map_err(io("make the server's folder for data"))?;
+    std::fs::create_dir(&data).map_err(io("cannot create the server's data folder"))?;
     if let Some(Member { id, peers }) = member {
         text.push_str("standaloneEnabled=false\nreconfigEnabled=false\n");
         for (number, Peer { quorum, election }) in (1..).zip(peers.iter()) {

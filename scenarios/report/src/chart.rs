@@ -134,7 +134,7 @@ impl Drawing<'_> {
             before = Some(at);
         }
         let (shown, all) = (slice.events.len(), self.history.events.len());
-        let _ = write!(self.out, "\n{shown} of {all} events: what led to {}", finding.rule);
+        let _ = write!(self.out, "\n{shown} of {all} events: the causes of {}", finding.rule);
         match slice.left_out {
             0 => self.out.push_str("; no cause of theirs is left out\n"),
             1 => self.out.push_str("; one more distant cause is left out\n"),

@@ -127,7 +127,7 @@ impl Scene<'_> {
 
     /// For a call that nothing can wake: the fate of its last watch.
     fn forgotten(&self, client: u16, op: OpId) -> String {
-        let nothing = "for nothing that can come: no reply is due, no watch stands, no sleep ends";
+        let nothing = "for an event that cannot come: no reply is due, no watch is armed, no sleep ends";
         let Some(watch) = self.lives.watches.iter().rev().find(|watch| watch.op == op) else {
             return nothing.to_owned();
         };
@@ -266,7 +266,7 @@ impl Scene<'_> {
         };
         let (name, session) = (self.sentences.client(owner), znode.owner.0);
         if self.is_dead(owner) {
-            return format!("{name} has crashed, and its session s{session} has not ended");
+            return format!("{name} crashed, and its session s{session} has not ended");
         }
         let past = self.past(owner, znode).map_or(String::new(), |past| format!("{name} {past}, and "));
         format!("session s{session} has not ended; {past}{}", self.occupation(waiter, owner))
@@ -283,7 +283,7 @@ impl Scene<'_> {
             Some(_) => None,
             None => {
                 let ask = self.made_by(znode).filter(|ask| ask.answered.is_none())?;
-                Some(format!("was never told that its {} was applied", request_name(ask.kind)))
+                Some(format!("never learned that its {} was applied", request_name(ask.kind)))
             }
         }
     }
@@ -293,7 +293,7 @@ impl Scene<'_> {
         let name = self.sentences.client(owner);
         let open = |call: &&Operation| call.client == owner && call.to.is_none();
         match self.lives.operations.iter().rev().find(open) {
-            Some(_) if owner == waiter => format!("it is {name} itself that waits here"),
+            Some(_) if owner == waiter => format!("{name} itself waits here"),
             Some(call) => {
                 let (verb, object) = (verb_name(call.verb), self.sentences.object(call.object));
                 format!("{name} is in its {verb} of {object} since {}", self.when(call.from))

@@ -128,7 +128,7 @@ impl<'a> Sentences<'a> {
             What::Unbelieve { why } => match why {
                 Why::Released => "■ stops".to_owned(),
                 Why::Suspect => "■ stops: it is not connected, or past its deadline".to_owned(),
-                Why::Lost => "■ stops: what it held is lost".to_owned(),
+                Why::Lost => "■ stops: its hold is lost".to_owned(),
                 Why::Dropped => "■ stops: the guard is dropped".to_owned(),
                 Why::Crashed => "■ stops: the process crashed".to_owned(),
             },
@@ -279,7 +279,7 @@ impl<'a> Sentences<'a> {
             What::Heal => "no faults from here on".to_owned(),
             What::Quiesce => "no operation is open, no packet is in flight".to_owned(),
             What::Stopped => "the run is stopped at its limit of time".to_owned(),
-            What::Elapsed => "nothing has happened until here".to_owned(),
+            What::Elapsed => "no event until here".to_owned(),
             What::Left { path, owner: Session(0), .. } => {
                 format!("{} was left behind", self.words.short(path))
             }

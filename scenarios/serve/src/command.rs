@@ -495,7 +495,7 @@ impl Command {
             return Err(Command::unknown(verb));
         }
         if ["history", "verdict"].contains(&verb) {
-            return Err(Refused::new(400, format!("{verb} is a question, and no command")));
+            return Err(Refused::new(400, format!("{verb} is a question, not a command")));
         }
         let Value::Object(mut object) = fields else {
             return Err(Refused::new(400, format!("the body of {verb} is not a JSON object")));
@@ -519,18 +519,18 @@ impl Command {
             Ok(_) => return Err(wrong("it is not a JSON object")),
             Err(why) => return Err(wrong(&format!("it is not JSON from column {} on", why.column()))),
         };
-        let at = fields.remove("at").ok_or_else(|| wrong("it has no time `at`"))?;
+        let at = fields.remove("at").ok_or_else(|| wrong("needs `at`"))?;
         let at = match at.as_str() {
             Some(at) => parse_duration(at).map_err(|why| wrong(&why))?,
             None => {
-                return Err(wrong(&format!("its time `at` is {at}, and not a duration such as \"500ms\"")));
+                return Err(wrong(&format!("`at` must be a duration such as \"500ms\", not {at}")));
             }
         };
-        let verb = fields.remove("verb").ok_or_else(|| wrong("it has no `verb`"))?;
-        let verb = verb.as_str().ok_or_else(|| wrong("its `verb` is not a text"))?;
+        let verb = fields.remove("verb").ok_or_else(|| wrong("needs `verb`"))?;
+        let verb = verb.as_str().ok_or_else(|| wrong("`verb` must be a string"))?;
         let command = Command::read(verb, Value::Object(fields))?;
         if QUESTIONS.contains(&verb) {
-            return Err(wrong(&format!("{verb} is a question, and a plan does something")));
+            return Err(wrong(&format!("{verb} is a question; a plan has commands")));
         }
         Ok((at, command))
     }

@@ -53,7 +53,7 @@ impl Control {
     ///
     /// If the command is invalid, or the ensemble no longer runs (503).
     pub fn perform(&self, command: Command) -> Result<Value, Refused> {
-        let gone = || Refused::new(503, "the ensemble does not run any more");
+        let gone = || Refused::new(503, "the ensemble has stopped");
         let (answer, answers) = mpsc::channel();
         self.orders.send(Order { command, answer: Some(answer) }).map_err(|_| gone())?;
         self.waker.wake().map_err(|_| gone())?;

@@ -55,7 +55,7 @@ pub(crate) struct Answer(Receiver<Judged>);
 
 impl Answer {
     pub fn wait(self) -> Judged {
-        self.0.recv().unwrap_or_else(|_| Judged::none("the judge has stopped, by a bug of its own"))
+        self.0.recv().unwrap_or_else(|_| Judged::none("the judge has stopped: it has a bug"))
     }
 }
 

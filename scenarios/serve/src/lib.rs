@@ -73,7 +73,7 @@ pub struct Options {
     pub servers: u8,
     /// The port of the first member; the others have the next ports. 0 for any free ports.
     pub port: u16,
-    /// The length of a tick: session timeouts are 2 to 20 ticks.
+    /// Length of a tick; session timeouts are 2 to 20 ticks.
     pub tick: Duration,
     /// Whether containers and znodes with a TTL are allowed (`zookeeper.extendedTypesEnabled`).
     pub extended_types: bool,
@@ -82,11 +82,11 @@ pub struct Options {
     pub dies_of_long_closes: bool,
     /// The superuser, as `user:digest` (`zookeeper.DigestAuthenticationProvider.superDigest`).
     pub super_digest: Option<String>,
-    /// The period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`).
+    /// Period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`).
     pub reap_every: Option<Duration>,
     /// The address to listen on: the loopback address by default.
     pub address: IpAddr,
-    /// The port of the control API; 0 for any free port.
+    /// Port of the control API. 0: any free port.
     pub control_port: u16,
     /// The seed of faults, and the rate of each kind; without it no faults are drawn.
     pub drawn: Option<(u64, Rates)>,

@@ -237,7 +237,7 @@ impl Record {
         if self.dropped == 0 {
             let most = self.most;
             self.give_up(format!(
-                "the history that is kept ends after {most} events; everything is judged as it happens"
+                "the history is kept up to event {most}; later events are judged and not kept"
             ));
             self.journal.keep_names();
         }
@@ -252,7 +252,7 @@ impl Record {
     fn end(&mut self, of: &str) {
         if self.full.is_none() {
             let why = format!("there were more than {MOST_NUMBERED} {of}");
-            self.give_up(format!("nothing is recorded and judged any more: {why}"));
+            self.give_up(format!("recording and judging have stopped: {why}"));
             self.full = Some(why);
         }
     }

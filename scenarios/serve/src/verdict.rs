@@ -167,7 +167,7 @@ impl fmt::Display for Judged {
         if self.verdict() != self.report.verdict() {
             writeln!(
                 f,
-                "{}, by what is on the wire\n\nrules: {}\n{}",
+                "{}, by the traffic on the wire\n\nrules: {}\n{}",
                 self.verdict(),
                 self.report,
                 self.wire

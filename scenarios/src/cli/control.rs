@@ -16,23 +16,23 @@ const LIMIT: u64 = 60;
 /// The text below the help: the verbs, as in `CONTROL.md`.
 const VERBS: &str = "\
 Questions:
-  status                               servers, sessions, faults that wait
-  sessions                             what each client has
+  status                               servers, sessions, pending faults
+  sessions                             each client's session
   watches                              the watches that are armed
   tree          path                   the znodes
   history                              the history so far, for `judge`
   verdict       wait                   the verdict, and as exit status: 0, 1 broken, 2 unknown
 
-Faults between a client and its server; the first five wait for a request that fits:
+Faults between a client and its server; the first five wait for a matching request:
   lose-reply    client op path count   the request is applied, and its reply is lost
   lose-request  client op path count   the request is lost
   delay-reply   for client op path count  the reply, and everything behind it, is late
   refuse        code client op path count  the server refuses the request
   lose-notification  client path count  the connection breaks before it arrives
   disconnect    client                 the connection breaks
-  mute          client for             nothing arrives at the server
-  deafen        client for             nothing arrives at the client
-  partition     client for             neither arrives
+  mute          client for             no packet of the client arrives
+  deafen        client for             no packet to the client arrives
+  partition     client for             no packet arrives, in either direction
   expire        client                 the session ends
 
 Faults of servers:
@@ -40,21 +40,21 @@ Faults of servers:
   start         server wait            a crashed server starts
   restart       server wait            the process dies and starts again
   pause         server for             the process stops, until `resume`
-  resume        server wait            a paused server goes on
+  resume        server wait            a paused server continues
   cut           server for, from to for  one from all others, or two from each other
   hold          from to for            packets are held until `release`
   lose-packets  from to for            packets are lost until `release`
-  stall         server what for        a part of the server does nothing
+  stall         server what for        a part of the server stalls
   release       server what, from to   ends a cut, a hold, a loss or a stall
   elect                                the leader crashes, another one is elected
   heal                                 ends all faults
 
 Beliefs, and the end:
-  name          client name            findings call the client so
+  name          client name            the client's name in findings
   report        client object kind event item, such as
                 client=client-1 object=/locks/a kind=lock event=acquired
   process       client state           its process is stopped, running or gone
-  quiesce                              who still waits does so for ever: judged now
+  quiesce                              no further event comes: waiting clients are judged now
   shutdown                             the ensemble ends
 
 Fields:
@@ -62,14 +62,14 @@ Fields:
                 absent: any client, or all
   op            create, delete, exists, get, set, children, multi, sync, getAcl, setAcl,
                 addWatch, removeWatches, closeSession
-  path          what the path of the request begins with
+  path          the prefix of the request's path
   count         how many times; absent: once
   for           500ms, 2s, 5m
   server        a number from 0, in the order of the connect string; so are `from` and `to`
   code          throttled, quota-exceeded, access-denied, server-error
   what          disk, apply, commit; absent in `release`: all of that server
-  wait          false: the answer comes at once, and not when the server serves;
-                of `verdict`, true: it comes when everything is decided, after some seconds at most
+  wait          false: the answer comes at once, before the server serves;
+                of `verdict`, true: it comes when everything is decided, within seconds
 
 Examples:
   zksim control http://127.0.0.1:40004 lose-reply op=create path=/locks
@@ -82,7 +82,7 @@ Examples:
 pub(super) struct Control {
     /// The address on the second line of `zksim serve`, such as http://127.0.0.1:40004
     url: String,
-    /// What to do or to ask: one of those below
+    /// The command or question: one of those below
     verb: String,
     /// The fields of the verb, each as `key=value`
     #[arg(value_name = "KEY=VALUE")]
@@ -106,7 +106,7 @@ impl Control {
         }
         let said: Value = serde_json::from_str(&body).map_err(|_| no_control(&base))?;
         if said["settled"] == false {
-            eprintln!("warning: the effect has not come within 20 s");
+            eprintln!("warning: no effect within 20 s");
         }
         if self.output.is_json() {
             print!("{body}");

@@ -33,7 +33,7 @@ impl Gaps {
         let operations = list().operations;
         let endings: usize = operations.iter().map(|operation| operation.endings.len()).sum();
         println!(
-            "all workloads: {} operations, {} of {endings} ways to end were met",
+            "all workloads: {} operations, {} of {endings} endings were seen",
             operations.len(),
             endings - self.missing.len()
         );
@@ -84,7 +84,7 @@ pub(super) fn print_list(output: Output) -> ExitCode {
             Err(why) => println!("  {value:<38} none: {why}"),
         }
     }
-    println!("\nPublic methods that no workload calls by itself; the recipes do");
+    println!("\nPublic methods that recipes call, and no workload does");
     for method in &uncalled {
         println!("  {method}");
     }

@@ -34,28 +34,28 @@ pub(super) struct Hunt {
     /// First seed
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// End with the first try that breaks a rule
+    /// Stop at the first try that breaks a rule
     #[arg(long, conflicts_with = "kept")]
     until_found: bool,
-    /// Try this plan with each seed, and draw none
+    /// Use this plan for every seed, instead of a drawn one
     #[arg(long, value_name = "FILE", requires = "scenario", conflicts_with = "kept")]
     plan: Option<PathBuf>,
-    /// Make the plan of each broken rule smaller: as many tries as that needs
+    /// Shrink the plan of each broken rule, with as many tries as that needs
     #[arg(long, conflicts_with = "kept")]
     shrink: bool,
     /// Keep the smallest plan as a finding of that name
     #[arg(long, value_name = "ID", requires = "scenario", conflicts_with = "kept")]
     keep: Option<String>,
-    /// Try the findings that are kept, and our recipes under the same plans
+    /// Repeat the kept findings, and run our recipes under the same plans
     #[arg(long)]
     kept: bool,
-    /// Write rates into the findings, what was tried beside them, and the page FINDINGS.md
+    /// Write the rates into the findings, the list of drawn tries, and the page FINDINGS.md
     #[arg(long, conflicts_with = "plan")]
     write_page: bool,
     /// List the programs, their scenarios, and what is not installed
     #[arg(long)]
     list: bool,
-    /// Number of tries beside each other; default: one for each core
+    /// Number of parallel tries; default: one for each core
     #[arg(long)]
     jobs: Option<usize>,
     /// Folder of the programs
@@ -64,7 +64,7 @@ pub(super) struct Hunt {
     /// Folder of the findings
     #[arg(long, value_name = "DIR", default_value = "scenarios/findings")]
     findings: PathBuf,
-    /// Folder for plans, histories and pages of tries that fail, and for drivers that are built
+    /// Folder for the plans, histories and pages of failed tries, and for built drivers
     #[arg(long, value_name = "DIR", default_value = "target/hunt")]
     out: PathBuf,
     #[command(flatten)]
@@ -98,7 +98,7 @@ impl Hunt {
             let (installed, missing): (Vec<_>, Vec<_>) =
                 programs.iter().partition(|program| program.is_installed());
             for program in missing {
-                eprintln!("{} is left out, since it is not installed: {}", program.name, program.install);
+                eprintln!("{} is skipped, since it is not installed: {}", program.name, program.install);
             }
             return Ok(installed);
         };
@@ -159,7 +159,7 @@ fn read_tried(findings: &Path) -> anyhow::Result<Vec<Tried>> {
         Err(why) => return Err(why).with_context(|| format!("cannot read {}", file.display())),
     };
     let lines = text.lines().map(serde_json::from_str);
-    lines.collect::<Result<_, _>>().with_context(|| format!("{} makes no sense", file.display()))
+    lines.collect::<Result<_, _>>().with_context(|| format!("{} is malformed", file.display()))
 }
 
 /// Replaces the lines of the scenarios that were tried.

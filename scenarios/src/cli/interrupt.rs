@@ -77,7 +77,7 @@ impl Interrupt {
             None => {
                 let _ = writeln!(
                     stderr(),
-                    "{}: what was found so far follows; a second signal ends at once",
+                    "{}: reporting what was found so far; a second signal ends at once",
                     name(signal)
                 );
             }
@@ -132,7 +132,7 @@ impl Interrupt {
     pub(super) fn or_nothing<R>(&self, what: &str, output: Output, work: impl FnOnce() -> R) -> R {
         let what = what.to_owned();
         let farewell = move |signal| {
-            let _ = writeln!(stderr(), "interrupted by {}: {what} came to no verdict", name(signal));
+            let _ = writeln!(stderr(), "interrupted by {}: {what} has no verdict", name(signal));
             if output.is_json() {
                 let summary = json!({"kind": "summary", "verdict": "unknown", "runs": 0, "failed": 0, "interrupted": true});
                 println!("{summary}");

@@ -54,13 +54,13 @@ const STATUSES: &str = "\
 Exit status:
   0    all rules held
   1    a rule failed
-  2    no evidence: nothing is proved
-  3    the arguments are wrong, or the program or something around it failed
-  130  a SIGINT came first (143 SIGTERM, 129 SIGHUP), and no rule had failed until then
-  141  nobody reads the results any more
+  2    no evidence: the verdict is vacuous or unknown
+  3    wrong arguments, or an error of the program or of its environment
+  130  interrupted by SIGINT (143 SIGTERM, 129 SIGHUP) before any rule failed
+  141  the reader of the results has closed the pipe
 
-The first signal asks a verb that runs for what it has found so far, and it keeps its files; a second one ends it at once.
-`serve` ends by a signal, with the status of its verdict.";
+The first signal stops a verb: it reports what it has found so far and keeps its files. A second signal ends it at once.
+`serve` runs until a signal; its exit status is that of its verdict.";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -90,9 +90,9 @@ enum Verb {
     Conformance(conformance::Conformance),
     /// Serve a simulated ensemble on loopback sockets, in real time: clients of any language connect to it
     Serve(serve::Serve),
-    /// Do something to an ensemble that is served, or ask it something: inject a fault, show the sessions, judge the history
+    /// Control a served ensemble: inject a fault, show the sessions, judge the history
     Control(control::Control),
-    /// Hunt programs of other people: their clients as processes, under drawn faults, judged by what they report and send
+    /// Run other people's programs as processes under drawn faults, and judge what they report and send
     Hunt(hunt::Hunt),
 }
 

@@ -61,7 +61,7 @@ impl Mutants {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let entries = self.entries()?;
         if self.seeds == 0 {
-            bail!("--seeds must be at least 1: no seeds are no evidence");
+            bail!("--seeds must be at least 1");
         }
         let jobs = match self.jobs {
             Some(0) => bail!("--jobs must be at least 1"),
@@ -101,7 +101,7 @@ impl Mutants {
         if let (Some(path), Some(text), false) = (&self.write_readme, readme, interrupt.has_come()) {
             let listed: Vec<_> = measured.iter().filter(|one| !lies::lies(one.workload)).cloned().collect();
             let page = table::PLACE.filled(&text, &table::markdown(&listed, self.seeds));
-            let page = page.context("the place of the table has disappeared")?;
+            let page = page.context("the two marks of the table have disappeared")?;
             // Another file may have no place for the table of lies.
             let both = lies::PLACE.filled(&page, &lies::markdown());
             whole_file::write(path, both.unwrap_or(page))?;
@@ -147,7 +147,7 @@ impl Mutants {
             let listed: Vec<_> = all.iter().filter(|one| !lies::lies(one.workload)).copied().collect();
             let table = kills::markdown(&listed, self.seeds);
             let page = kills::PLACE.filled(text, &table);
-            whole_file::write(path, page.context("the place of the table has disappeared")?)?;
+            whole_file::write(path, page.context("the two marks of the table have disappeared")?)?;
         }
         Ok(interrupt.status(u8::from(caught < all.len())))
     }
@@ -162,7 +162,7 @@ impl Mutants {
                 continue;
             }
             if zk_catalogue::story(name).is_some() {
-                bail!("{name} is a story, which is told by `cargo sim run {name}`, and no mutant");
+                bail!("{name} is a story, not a mutant: `cargo sim run {name}` runs it");
             }
             if zk_catalogue::find(name).is_some() {
                 bail!("{name} is a workload without mutants; `cargo sim sweep {name}` runs it");
@@ -170,7 +170,7 @@ impl Mutants {
             match nearest(name, zk_catalogue::mutants().map(|workload| workload.name)) {
                 Some(near) => bail!("there is no mutant called {name:?}; did you mean {near:?}?"),
                 None => {
-                    bail!("there is no mutant called {name:?}; `cargo sim list` shows what there is")
+                    bail!("there is no mutant called {name:?}; `cargo sim list` lists all of them")
                 }
             }
         }
@@ -190,7 +190,7 @@ impl Mutants {
         let place = if self.strategies { kills::PLACE } else { table::PLACE };
         if place.text(&text).is_none() {
             let Place { begin, end } = place;
-            bail!("{} has no place for the table, between {begin:?} and {end:?}", path.display());
+            bail!("{} has no place for the table: the marks {begin:?} and {end:?} are missing", path.display());
         }
         Ok(text)
     }

@@ -99,7 +99,7 @@ impl Real {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let workloads = self.workloads()?;
         if self.length.is_zero() {
-            bail!("--for must be at least a second: no time is no evidence");
+            bail!("--for must be at least a second");
         }
         if let Some(timeout) = self.session_timeout
             && self.connect.is_none()

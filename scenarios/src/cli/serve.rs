@@ -17,40 +17,40 @@ use zk_serve::{Control, Ensemble, Options, ReportSource, parse_duration};
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(super) struct Serve {
-    /// How many servers the ensemble has: each has a port of its own
+    /// Number of servers, each on its own port
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u8).range(1..=9))]
     servers: u8,
-    /// The port of the first server, whose successors have the next ports; 0 for any free ports
+    /// Port of the first server; the others use the next ports. 0: any free ports
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The port of the control API; 0 for any free port
+    /// Port of the control API. 0: any free port
     #[arg(long, default_value_t = 0)]
     control_port: u16,
-    /// The address to listen on. Everybody who reaches it may do everything: there is no password
+    /// Address to listen on. There is no password: every client that reaches it has full control
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
-    /// The length of a tick: session timeouts are 2 to 20 ticks
+    /// Length of a tick; session timeouts are 2 to 20 ticks
     #[arg(long, default_value = "2s", value_parser = parse_duration)]
     tick: Duration,
     /// Allow znodes with a TTL (`zookeeper.extendedTypesEnabled`)
     #[arg(long)]
     extended_types: bool,
-    /// Let members die, as real ones do, of a session whose ephemerals take more than 2 MB when it ends (ZOOKEEPER-4306)
+    /// Crash members, as real ones do, when a session ends whose ephemerals take more than 2 MB (ZOOKEEPER-4306)
     #[arg(long)]
     dies_of_long_closes: bool,
-    /// The user who may do everything, as `user:digest` (`superDigest`)
+    /// The superuser, as `user:digest` (`superDigest`)
     #[arg(long, value_name = "USER:DIGEST")]
     super_digest: Option<String>,
-    /// The period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`)
+    /// Period at which empty containers and expired TTL znodes are deleted (`znode.container.checkIntervalMs`)
     #[arg(long, default_value = "60s", value_parser = parse_duration)]
     reap_every: Duration,
-    /// Faults that are drawn, each with its rate per request, such as `reply-lost=0.01,server-crash=0.001`
+    /// Faults to draw, each with its rate per request, such as `reply-lost=0.01,server-crash=0.001`
     #[arg(long, value_name = "FAULT=RATE,...", value_parser = parse_rates)]
     rates: Option<Rates>,
-    /// The seed of the faults that are drawn
+    /// Seed of the drawn faults
     #[arg(long, default_value_t = 0, requires = "rates")]
     seed: u64,
-    /// Commands to carry out at a time: a file with one JSON object per line, such as
+    /// Commands with their times: a file with one JSON object per line, such as
     /// `{"at": "2s", "verb": "crash", "server": 1, "for": "5s"}`
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -58,16 +58,16 @@ pub(super) struct Serve {
     /// none and removed at the end
     #[arg(long, value_name = "PIPE")]
     reports: Option<PathBuf>,
-    /// Write the history to this file at the end, over what is there
+    /// Write the history to this file at the end; an existing file is overwritten
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// Judge the history at the end: the verdict goes to stderr, and is the exit status
     #[arg(long)]
     check: bool,
-    /// The most connections at a time
+    /// Maximal number of connections at a time
     #[arg(long, default_value_t = 20_000)]
     most_connections: usize,
-    /// The most events that are kept for the history, which ends there; everything is judged nevertheless
+    /// Maximal number of events in the history; later events are judged and not kept
     #[arg(long, default_value_t = 2_000_000)]
     most_events: usize,
 }
@@ -76,7 +76,7 @@ impl Serve {
     /// Listens, prints the connect string and the address of the control API, and serves until SIGINT or SIGTERM.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         if !self.address.is_loopback() {
-            eprintln!("warning: everybody who reaches {} may do everything to this ensemble", self.address);
+            eprintln!("warning: every client that reaches {} has full control of this ensemble", self.address);
         }
         let plan = self.plan.as_deref().map(|path| read_plan(path, self.servers)).transpose()?;
         let reports = self.reports.as_deref().map(open_reports).transpose()?;

@@ -58,7 +58,7 @@ pub(super) fn workload(name: &str, others: &[&str]) -> anyhow::Result<&'static W
     zk_catalogue::find(name).ok_or_else(|| {
         if zk_catalogue::story(name).is_some() {
             return anyhow!(
-                "{name} is a story, which is told by `cargo sim run {name}`, and no workload or mutant"
+                "{name} is a story, not a workload or mutant: `cargo sim run {name}` runs it"
             );
         }
         let names = zk_catalogue::all().map(|t| t.name).chain(others.iter().copied());
@@ -67,7 +67,7 @@ pub(super) fn workload(name: &str, others: &[&str]) -> anyhow::Result<&'static W
                 anyhow!("there is no workload, mutant or story called {name:?}; did you mean {near:?}?")
             }
             None => anyhow!(
-                "there is no workload, mutant or story called {name:?}; `cargo sim list` shows what there is"
+                "there is no workload, mutant or story called {name:?}; `cargo sim list` lists all of them"
             ),
         }
     })
@@ -240,7 +240,7 @@ fn show(
         print!("{}", run.report);
     }
     reporting::say(page);
-    interrupt.say("the run is whole; it may be shrunk further");
+    interrupt.say("the run is complete; its shrinking was cut short");
     Ok(interrupt.status(super::number(verdict)))
 }
 

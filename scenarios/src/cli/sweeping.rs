@@ -97,7 +97,7 @@ impl Sweep {
             names => names.iter().map(|name| workload(name, &[])).collect::<anyhow::Result<Vec<_>>>()?,
         };
         if self.seeds == 0 {
-            bail!("--seeds must be at least 1: no seeds are no evidence");
+            bail!("--seeds must be at least 1");
         }
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
         if plan.is_some() && matches!(self.strategy, Strategy::Uniform | Strategy::Portfolio) {

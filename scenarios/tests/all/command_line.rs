@@ -32,7 +32,7 @@ fn a_wrong_name_gets_the_nearest_right_one() {
         r#"there is no mutant called "lock-no-giud"; did you mean "lock-no-guid"?"#,
     );
     says(&["run", "calm-handover"], 3, r#"did you mean "calm-hand-over"?"#);
-    says(&["run", "zebra"], 3, "`cargo sim list` shows what there is");
+    says(&["run", "zebra"], 3, "`cargo sim list` lists all of them");
 }
 
 #[test]
@@ -251,9 +251,9 @@ fn a_slice_is_drawn_where_one_is_asked_for() {
     let sliced = zksim(&["run", "lock-no-guid", "--seed", "2", "--trace=slice"]);
     let said = String::from_utf8_lossy(&sliced.stdout);
     assert_eq!(sliced.status.code(), Some(1), "{said}");
-    assert!(said.contains("what led to MX-9") && said.contains('✖'), "{said}");
+    assert!(said.contains("the causes of MX-9") && said.contains('✖'), "{said}");
     assert!(!said.contains('\u{1b}'), "no escape sequence goes into a pipe");
     let whole = zksim(&["run", "lock-no-guid", "--seed", "2", "--trace"]);
-    assert!(!String::from_utf8_lossy(&whole.stdout).contains("what led to"));
+    assert!(!String::from_utf8_lossy(&whole.stdout).contains("the causes of"));
     says(&["run", "lock", "--trace=half"], 3, "invalid value 'half' for '--trace");
 }

@@ -47,7 +47,7 @@ fn a_case_that_restarts_its_server_is_played_on_a_served_one_by_its_control_api(
     let (_folder, path) = file(&[MOVES]);
     let on =
         |more: &[&str]| conformance(&[&[path.as_str(), "--connect", &served.addresses[0]], more].concat());
-    assert!(said(&on(&[])).contains("it restarts the server, which is not ours"));
+    assert!(said(&on(&[])).contains("it restarts the server, which this program did not start"));
     let output = on(&["--control", &served.control]);
     assert!(said(&output).contains("1 of 1 cases pass"), "{}", said(&output));
     assert_eq!(output.status.code(), Some(0));

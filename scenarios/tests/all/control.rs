@@ -73,18 +73,18 @@ fn every_verb_about_servers_works_as_it_is_typed() {
         (&["resume", "server=1"], "done, settled"),
         (&["cut", "server=0", "for=1h"], "fault 4"),
         (&["release", "server=0"], "released 1"),
-        (&["release", "server=0"], "nothing was cut, held, lost or stalled there"),
+        (&["release", "server=0"], "there was no cut, hold, loss or stall to end"),
         (&["cut", "from=2", "to=0"], "fault 5"),
         (&["release", "from=0", "to=2"], "released 1"),
         (&["hold", "from=1", "to=0", "for=1h"], "fault 6"),
         (&["release", "from=1", "to=0"], "released 1"),
         (&["lose-packets", "from=1", "to=0"], "fault 7"),
-        (&["release", "from=0", "to=1"], "nothing was cut, held, lost or stalled there"),
+        (&["release", "from=0", "to=1"], "there was no cut, hold, loss or stall to end"),
         (&["release", "from=1", "to=0"], "released 1"),
         (&["stall", "server=2", "what=disk"], "fault 8"),
         (&["stall", "server=2", "what=apply"], "fault 9"),
         (&["release", "server=2", "what=disk"], "released 1"),
-        (&["release", "server=2", "what=commit"], "nothing was cut, held, lost or stalled there"),
+        (&["release", "server=2", "what=commit"], "there was no cut, hold, loss or stall to end"),
         (&["release", "server=2"], "released 1"),
         (&["crash", "server=1"], "fault 10"),
         (&["start", "server=1", "wait=false"], "done"),
@@ -112,7 +112,7 @@ fn waiting(served: &Served) -> Vec<TcpStream> {
 fn requests_that_wait_keep_no_other_from_its_answer() {
     let served = Served::start(&["--servers", "3"]);
     let waiting = waiting(&served);
-    assert_eq!(served.told(&["release", "server=0"]), "nothing was cut, held, lost or stalled there\n");
+    assert_eq!(served.told(&["release", "server=0"]), "there was no cut, hold, loss or stall to end\n");
     assert_eq!(served.told(&["heal"]), "done, settled\n");
     for stream in waiting {
         assert_eq!(answered(stream), (200, json!({"settled": true})));
@@ -134,7 +134,7 @@ fn requests_that_wait_are_answered_at_the_end() {
     let waiting = waiting(&served);
     assert_eq!(served.told(&["shutdown"]), "done\n");
     for stream in waiting {
-        let why = "the ensemble does not run any more";
+        let why = "the ensemble has stopped";
         assert_eq!(answered(stream), (503, json!({"error": why})));
     }
 }

@@ -49,5 +49,5 @@ fn its_tests_hold_and_find_what_is_broken() {
     let told = said(&broken);
     assert!(!broken.status.success(), "{told}");
     assert!(told.contains("test one_writes_at_a_time_whatever_fails ... FAILED"), "{told}");
-    assert!(told.contains("MX-3") && told.contains("made small: clients 2"), "{told}");
+    assert!(told.contains("MX-3") && told.contains("shrunk: clients 2"), "{told}");
 }

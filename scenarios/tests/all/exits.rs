@@ -228,22 +228,22 @@ const NAMES: &[(&[&str], &str)] = &[
     (&["sweep", "lokc"], r#"there is no workload, mutant or story called "lokc"; did you mean "lock"?"#),
     (
         &["sweep", "lost-create-reply"],
-        "lost-create-reply is a story, which is told by `cargo sim run lost-create-reply`",
+        "lost-create-reply is a story, not a workload or mutant: `cargo sim run lost-create-reply` runs it",
     ),
     (
         &["explore", "lost-create-reply"],
-        "lost-create-reply is a story, which is told by `cargo sim run lost-create-reply`",
+        "lost-create-reply is a story, not a workload or mutant: `cargo sim run lost-create-reply` runs it",
     ),
     (
         &["real", "lost-create-reply"],
-        "lost-create-reply is a story, which is told by `cargo sim run lost-create-reply`",
+        "lost-create-reply is a story, not a workload or mutant: `cargo sim run lost-create-reply` runs it",
     ),
     (
         &["mutants", "lost-create-reply"],
-        "lost-create-reply is a story, which is told by `cargo sim run lost-create-reply`",
+        "lost-create-reply is a story, not a mutant: `cargo sim run lost-create-reply` runs it",
     ),
-    (&["run", "zebra"], "`cargo sim list` shows what there is"),
-    (&["explore", "zebra"], "`cargo sim list` shows what there is"),
+    (&["run", "zebra"], "`cargo sim list` lists all of them"),
+    (&["explore", "zebra"], "`cargo sim list` lists all of them"),
     (
         &["explore", "lock", "--fault-kinds", "nosuch"],
         r#"there is no fault called "nosuch"; there are request-lost, "#,

@@ -40,7 +40,7 @@ fn the_first_failure_is_told_small_and_the_right_one_has_none() {
     let failure = first_failure(broken, 0..20).expect("seed 2 fails");
     let text = failure.to_string();
     assert!(text.starts_with(&format!("lock-no-guid, seed {}: MX-9", failure.seed)), "{text}");
-    assert!(text.contains("made small: clients 1,"), "{text}");
+    assert!(text.contains("shrunk: clients 1,"), "{text}");
     let right = zk_catalogue::find("lock").expect("it is a workload");
     assert!(first_failure(right, 0..50).is_none());
 }

@@ -178,7 +178,7 @@ fn a_history_longer_than_is_kept_is_judged_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let history = folder.path().join("history.jsonl");
     let most = ["--check", "--most-events", "40", "--history", history.to_str().unwrap()];
-    let given_up = "the history that is kept ends after 40 events; everything is judged as it happens";
+    let given_up = "the history is kept up to event 40; later events are judged and not kept";
     for (events, status) in [(&IN_TURN[..], 0), (&BOTH, 1)] {
         let served = Served::start(&most);
         run(async {
@@ -323,12 +323,12 @@ fn a_plan_is_carried_out_and_what_it_cannot_have_is_told() {
 #[test]
 fn a_bad_plan_gets_the_number_of_its_line_and_one_sentence() {
     for (line, why) in [
-        ("{\"verb\": \"heal\"}", "it has no time `at`"),
-        ("{\"at\": 2, \"verb\": \"heal\"}", "its time `at` is 2, and not a duration such as \"500ms\""),
+        ("{\"verb\": \"heal\"}", "needs `at`"),
+        ("{\"at\": 2, \"verb\": \"heal\"}", "`at` must be a duration such as \"500ms\", not 2"),
         ("{\"at\": \"2\", \"verb\": \"heal\"}", "\"2\" is not a duration such as 500ms, 60s or 5m"),
-        ("{\"at\": \"2s\"}", "it has no `verb`"),
-        ("{\"at\": \"2s\", \"verb\": \"status\"}", "status is a question, and a plan does something"),
-        ("{\"at\": \"2s\", \"verb\": \"verdict\"}", "verdict is a question, and no command"),
+        ("{\"at\": \"2s\"}", "needs `verb`"),
+        ("{\"at\": \"2s\", \"verb\": \"status\"}", "status is a question; a plan has commands"),
+        ("{\"at\": \"2s\", \"verb\": \"verdict\"}", "verdict is a question, not a command"),
         (
             "{\"at\": \"2s\", \"verb\": \"crash\", \"server\": 1}",
             "there is no server 1: the only one has the number 0",

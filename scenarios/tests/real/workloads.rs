@@ -153,6 +153,6 @@ fn a_watch_that_is_left_is_a_leak() {
     };
     let outcome = run(&order, &|_| ()).expect("it runs");
     assert_eq!(outcome.left.watches, Some(2), "{}", outcome.report);
-    let leak = "2 watches were left on the servers by clients that were done";
+    let leak = "2 watches of finished clients remain on the servers";
     assert_eq!(outcome.leak().as_deref(), Some(leak), "{:?}", outcome.unfinished);
 }

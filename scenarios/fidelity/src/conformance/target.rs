@@ -81,7 +81,7 @@ impl<L> Greeting<L> {
             Arrival::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
             Arrival::Closed | Arrival::Refused => Ok(Greeting::Refused),
             Arrival::Nothing => {
-                let why = "it accepts a connection and then says nothing";
+                let why = "it accepts a connection and sends nothing";
                 Err(Trouble::NoSession { address: address.to_owned(), why })
             }
         }
@@ -109,10 +109,10 @@ pub enum Trouble {
         why: &'static str,
     },
     /// The control session is gone.
-    #[error("the server has given up the session from which it is watched")]
+    #[error("the server has ended the session that observes it")]
     ControlLost,
     /// The server has znodes that are not ours.
-    #[error("the server holds {0} already, and cases need an empty one")]
+    #[error("the server already has {0}; cases need an empty server")]
     NotEmpty(String),
     /// The server sends an unreadable frame.
     #[error(transparent)]

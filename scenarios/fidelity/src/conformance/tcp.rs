@@ -50,7 +50,7 @@ impl Tcp {
     }
 
     fn open(&self) -> Result<TcpStream, std::io::Error> {
-        let mut last = std::io::Error::new(ErrorKind::AddrNotAvailable, "the name stands for no address");
+        let mut last = std::io::Error::new(ErrorKind::AddrNotAvailable, "the name has no address");
         for address in self.address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, HELLO_LIMIT) {
                 Ok(stream) => {

@@ -191,7 +191,7 @@ fn parse_meta(text: &str) -> Result<Meta, String> {
     let meta: Meta = serde_json::from_str(text).map_err(|error| told(&error))?;
     match (meta.members, meta.tick_ms) {
         (0, _) => Err("it has no members".to_owned()),
-        (_, 0) => Err("a tick of 0 ms is none".to_owned()),
+        (_, 0) => Err("a tick must be longer than 0 ms".to_owned()),
         _ => Ok(meta),
     }
 }

@@ -27,7 +27,7 @@ pub fn scenario(scenario: &Scenario, meta: &Meta) -> Result<(), String> {
         known.step(step).map_err(|why| format!("step {number}: {why}"))?;
     }
     if scenario.allowed.is_empty() {
-        return Err("nothing is allowed".to_owned());
+        return Err("no outcome is allowed".to_owned());
     }
     let both = [("allowed", &scenario.allowed), ("never", &scenario.never)];
     both.into_iter().try_for_each(|(what, outcomes)| {
@@ -38,7 +38,7 @@ pub fn scenario(scenario: &Scenario, meta: &Meta) -> Result<(), String> {
 impl<'a> Known<'a> {
     fn outcome(&self, outcome: &Outcome) -> Result<(), String> {
         if outcome.is_empty() {
-            return Err("an outcome says nothing".to_owned());
+            return Err("an outcome is empty".to_owned());
         }
         match outcome.keys().find(|label| !self.labels.contains(label.as_str())) {
             Some(label) => Err(format!("no step has the label {label}")),
@@ -126,7 +126,7 @@ impl<'a> Known<'a> {
             Step::Connect(_) | Step::Event(_) | Step::Events(_) | Step::Await(_) | Step::ZxidDelta(_) => {
                 self.step(step)
             }
-            _ => Err("nothing comes of the step that is to be repeated".to_owned()),
+            _ => Err("the repeated step has no result".to_owned()),
         }
     }
 
@@ -164,7 +164,7 @@ impl<'a> Known<'a> {
             Ticks::Random(low, high) => {
                 time(Some(low))?;
                 time(Some(high))?;
-                if low > high { Err(format!("there is nothing from {low} to {high}")) } else { Ok(()) }
+                if low > high { Err(format!("the range from {low} to {high} is empty")) } else { Ok(()) }
             }
         }
     }

@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Expected {
         };
         any.filter(|expected| !expected.alternatives().is_empty()).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "{value} is not what can come of a step: that is a text, a number, [[low, high]], or a list of those"
+                "{value} is not a result: a text, a number, [[low, high]], or a list of those"
             ))
         })
     }

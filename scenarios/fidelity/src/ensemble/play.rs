@@ -34,7 +34,7 @@ pub(super) const LISTEN: f64 = 0.2;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stuck {
     /// The ensemble does not get ready.
-    #[error("the ensemble does not get ready: {0}")]
+    #[error("the ensemble did not become ready: {0}")]
     NotReady(String),
     /// The condition of a wait does not come true.
     #[error("step {step} timed out after {ticks} ticks: {what}")]
@@ -166,7 +166,7 @@ impl<'a, C: Cluster> Player<'a, C> {
             }
         }
         let even = self.wait_for(end, |cluster, _| is_caught_up(cluster).then_some(()));
-        even.ok_or_else(|| Stuck::NotReady("the members do not apply the same".to_owned()))?;
+        even.ok_or_else(|| Stuck::NotReady("the members differ in what they applied".to_owned()))?;
         self.last_mark = self.here();
         Ok(())
     }
@@ -341,7 +341,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         let (came, what) = match wait.what {
             WaitFor::CaughtUp => (
                 self.wait_for(end, |cluster, _| is_caught_up(cluster).then_some(())),
-                "the members do not apply the same",
+                "the members differ in what they applied",
             ),
             WaitFor::All => (
                 self.wait_for(end, |cluster, members| serve(cluster, members).then_some(())),

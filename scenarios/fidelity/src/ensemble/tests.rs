@@ -47,25 +47,25 @@ fn nonsense_is_said_in_a_sentence() {
         (r#"{"s": "a", "connect": "F3"}"#, "there is no member \"F3\" in an ensemble of 3"),
         (r#"{"s": "a", "move": "G1"}"#, "there is no member \"G1\" in an ensemble of 3"),
         (r#"{"s": "a", "drop": 2}"#, "`drop` should be 1 and is 2"),
-        (r#"{"s": "a", "drop": 1, "as_": "d"}"#, "nothing comes of a drop"),
+        (r#"{"s": "a", "drop": 1, "as_": "d"}"#, "a drop has no result"),
         (r#"{"s": "a", "use": "both"}"#, "unknown variant `both`"),
         (r#"{"s": "a"}"#, "is no step of any kind"),
         (r#"{"fault": "burn", "m": "L"}"#, "there is no fault \"burn\""),
-        (r#"{"fault": "kill"}"#, "it happens to members, `m`, and to nothing else"),
-        (r#"{"fault": "kill", "m": "L", "to": "F1"}"#, "it happens to members, `m`, and to nothing else"),
+        (r#"{"fault": "kill"}"#, "it has members, `m`, and nothing else"),
+        (r#"{"fault": "kill", "m": "L", "to": "F1"}"#, "it has members, `m`, and nothing else"),
         (r#"{"fault": "kill", "m": ["L", "F9"]}"#, "there is no member \"F9\""),
         (r#"{"fault": "hold", "frm": "L"}"#, "a link is `frm` and `to`, or `a` and `b`"),
         (r#"{"fault": "cut"}"#, "a link is `frm` and `to`, or `a` and `b`"),
         (r#"{"await_": "w"}"#, "no request w has been sent"),
         (r#"{"elapsed": "t", "as_": "e"}"#, "no mark t has been set"),
-        (r#"{"until": {"mark": "t"}, "equals": "OK"}"#, "nothing comes of the step that is to be repeated"),
+        (r#"{"until": {"mark": "t"}, "equals": "OK"}"#, "the repeated step has no result"),
         (r#"{"until": {"s": "a", "op": "pin"}, "equals": "OK"}"#, "there is no operation \"pin\""),
-        (r#"{"until": {"s": "a", "op": "ping"}, "equals": {}}"#, "{} is not what can come of a step"),
+        (r#"{"until": {"s": "a", "op": "ping"}, "equals": {}}"#, "{} is not a result"),
         (r#"{"spin": {"s": "a", "op": "ping", "x": 1}, "ticks": 1}"#, "unknown field `x`"),
         (r#"{"if_": "d", "equals": "OK", "then": []}"#, "no step before has the label d"),
         (r#"{"wait": "some"}"#, "one waits for \"caught_up\", \"all\" or a number of members"),
         (r#"{"wait_ticks": -1}"#, "-1 ticks are no time"),
-        (r#"{"wait_ticks": {"random": [2, 1]}}"#, "there is nothing from 2 to 1"),
+        (r#"{"wait_ticks": {"random": [2, 1]}}"#, "the range from 2 to 1 is empty"),
         (r#"{"wait_ticks": {"chance": [2, 1]}}"#, "`wait_ticks` is a number, or {\"random\": [low, high]}"),
     ];
     for (step, why) in cases {
@@ -82,11 +82,11 @@ fn what_a_scenario_judges_by_has_to_come_of_a_step() {
         )
     };
     let refused = |allowed, more| parse(&text(allowed, more), &meta()).expect_err("it cannot be played");
-    assert_eq!(refused("[]", ""), "nothing is allowed");
+    assert_eq!(refused("[]", ""), "no outcome is allowed");
     assert_eq!(refused(r#"[{"f": 1}]"#, ""), "allowed: no step has the label f");
-    assert_eq!(refused(r#"[{"e": 1}]"#, r#", "never": [{}]"#), "never: an outcome says nothing");
-    assert!(refused(r#"[{"e": [[2, 1]]}]"#, "").contains("is not what can come of a step"));
-    assert!(refused(r#"[{"e": []}]"#, "").contains("is not what can come of a step"));
+    assert_eq!(refused(r#"[{"e": 1}]"#, r#", "never": [{}]"#), "never: an outcome is empty");
+    assert!(refused(r#"[{"e": [[2, 1]]}]"#, "").contains("is not a result"));
+    assert!(refused(r#"[{"e": []}]"#, "").contains("is not a result"));
     assert!(refused(r#"[{"e": 1}]"#, r#", "nevr": []"#).starts_with("unknown field `nevr`"));
 }
 
@@ -190,7 +190,7 @@ fail    x: 12 runs
                   r should be OK and is NoNode (by the nearest of 3 outcomes, the one at place 1)
        2  never    from seed 3      r NotEmpty, t 0 to 1, w NoNode
                   there must never be r NotEmpty with w NoNode
-       1  stuck    from seed 5      the ensemble does not get ready: the create of its own session: CLOSED
+       1  stuck    from seed 5      the ensemble did not become ready: the create of its own session: CLOSED
        0  allowed  at place 1: w CLOSED
        0  allowed  at place 2: r NoNode
        0  allowed  at place 3: w NodeExists

@@ -96,7 +96,7 @@ fn listen(mut from: Fields, key: &str) -> Result<Listen, String> {
 fn only_session(it: Listen) -> Result<String, String> {
     match it {
         Listen { session, within: None, label: None } => Ok(session),
-        _ => Err("nothing comes of a drop, and it takes no time".to_owned()),
+        _ => Err("a drop has no result and no duration".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use zk_protocol::wire::jute;
 
 /// A frame cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the server sent a frame that ends early or says nonsense, while {0} was read")]
+#[error("the server sent a truncated or malformed frame while {0} was read")]
 pub struct Garbled(&'static str);
 
 /// The header of all frames that a server sends after its welcome.

@@ -20,7 +20,7 @@ pub(super) fn check(workload: &Workload, seed: u64) -> Result<(), String> {
         if is_foreign(object.kind) {
             let kind = object.kind.name();
             return Err(format!(
-                "{path} is a {kind}, which is judged by what foreign programs report of it, and not in a simulation"
+                "{path} is a {kind}: only reports of foreign programs are judged for it, and no simulation"
             ));
         }
     }
@@ -37,7 +37,7 @@ fn is_foreign(kind: Kind) -> bool {
 fn has_a_recipe(objects: &[Object]) -> Result<(), String> {
     match objects.iter().find(|object| object.kind == Kind::Semaphore) {
         Some(_) => {
-            Err("there is no recipe for a semaphore, whose rules could all judge it: name SM-1".to_owned())
+            Err("a semaphore has no recipe, so name the rule that judges it: SM-1".to_owned())
         }
         None => Ok(()),
     }
@@ -51,7 +51,7 @@ fn judges(rule: RuleId, objects: &[Object]) -> Result<(), String> {
     let (name, title) = (rule.name(), rule.title());
     if rule.is_about_claims() {
         return Err(format!(
-            "{name} ({title}) judges what foreign programs report, and nothing in a simulation"
+            "{name} ({title}) judges reports of foreign programs, and no simulation"
         ));
     }
     let mut kinds: Vec<&str> = objects.iter().map(|object| object.kind.name()).collect();

@@ -281,7 +281,7 @@ class Chart {
         title(span.strike.text));
       case 'overlap': {
         const [left, right] = [Math.min(...span.lanes.map((lane) => lane.x)), Math.max(...span.lanes.map((lane) => lane.x))];
-        return s('g', { class: 'overlap' }, s('rect', { x: left - 14, width: right - left + 28, y: y1 - half, height: Math.max(y2 - y1 + half * 2, this.rowHeight), rx: 5 }), title('two believe at once'));
+        return s('g', { class: 'overlap' }, s('rect', { x: left - 14, width: right - left + 28, y: y1 - half, height: Math.max(y2 - y1 + half * 2, this.rowHeight), rx: 5 }), title('two holders at once'));
       }
       case 'life': return line(x, `life ${span.lane.hue}`);
       case 'leads': return s('rect', { x: x - 5, width: 10, y: y1, height: y2 - y1, rx: 5, class: 'leads' }, title('leads'));

@@ -61,7 +61,7 @@ function drawBreach(which, onFinding, onEvent) {
       finding.secondary ? h('p', { class: 'note' }, 'A rule of a deeper layer failed before; that may be the cause.') : null,
       notes),
     facts,
-    run.findings.length > 1 ? h('div', { class: 'chips', role: 'group', 'aria-label': 'All that was found' }, h('span', { class: 'said' }, `${count(run.findings.length, 'finding')}:`), chips,
+    run.findings.length > 1 ? h('div', { class: 'chips', role: 'group', 'aria-label': 'All findings' }, h('span', { class: 'said' }, `${count(run.findings.length, 'finding')}:`), chips,
       more.length ? h('button', { type: 'button', class: 'chip', onclick: (click) => click.currentTarget.replaceWith(...more) }, `+ ${more.length} more`) : null,
       run.findings_not_kept ? h('span', { class: 'said' }, `and ${count(run.findings_not_kept, 'more that was', 'more that were')} counted and not kept`) : null) : null);
 }
@@ -238,8 +238,8 @@ class Overview {
     const overlap = overlapOf(finding);
     if (overlap) {
       const x1 = this.x(events.at[overlap.from]), x2 = this.x(overlap.to === null ? run.lasted_us : events.at[overlap.to]);
-      inside.append(s('g', { class: 'overlap' }, s('rect', { x: x1, width: Math.max(x2 - x1, 3), y: top - 2, height: rows.length * rowHeight, rx: 4 }, s('title', {}, 'two believe at once')),
-        x2 - x1 > 120 ? s('text', { x: x1 + 6, y: y + strikeHeight - 6 }, 'two believe at once') : null));
+      inside.append(s('g', { class: 'overlap' }, s('rect', { x: x1, width: Math.max(x2 - x1, 3), y: top - 2, height: rows.length * rowHeight, rx: 4 }, s('title', {}, 'two holders at once')),
+        x2 - x1 > 120 ? s('text', { x: x1 + 6, y: y + strikeHeight - 6 }, 'two holders at once') : null));
     }
     if (finding) {
       const x = this.x(events.at[finding.event]);
@@ -282,8 +282,8 @@ function drawInspector(e, chart, onEvent) {
     h('p', { class: 'told' }, h('strong', { class: hues[events.who[e]] }, partyOf(e).name), ' ', textOf(e)),
     h('dl', { class: 'facts small' }, fact('kind', kindOf(e).replaceAll('_', ' ')), fact('path', pathOf(e)), fact('zxid', zxidOf(e)),
       fact('session', session ? ownerName(session) : null), fact('request', events.req[e] || null), fact('connection', events.conn[e] || null), fact('operation', events.op[e] || null)),
-    list('Because of', causesOf(e).reverse(), 'nothing that is known'),
-    list('It led to', effectsOf(e), 'nothing that is known'));
+    list('Because of', causesOf(e).reverse(), 'none known'),
+    list('It led to', effectsOf(e), 'none known'));
 }
 
 function drawTree(e) {
@@ -336,8 +336,8 @@ function drawCost(onEvent) {
   fill(document.getElementById('panel-cost'),
     h('div', { class: 'figures' },
       figure(c.requests, 'requests', `and ${c.cleanup_requests} of clean-up and client libraries`), figure(c.notifications, 'notifications'),
-      figure(c.herd_index, 'herd index', 'the most waiters that one transaction woke for each that it let in'),
-      figure(c.grants, 'grants', `${c.waits} of them had to wait`), figure(c.round_trips, 'round trips', 'the most that a grant waited for'),
+      figure(c.herd_index, 'herd index', 'the most waiters that one transaction woke, for each one admitted'),
+      figure(c.grants, 'grants', `${c.waits} of them had to wait`), figure(c.round_trips, 'round trips', 'the most for one grant'),
       figure(c.watches_at_once, 'watches at once', `${count(run.watches.length, 'watch', 'watches')} in all`),
       figure(c.leaks, 'left behind', 'znodes and watches'), c.zombies ? figure(c.zombies, 'excused overlaps', `the longest ${lasting(c.longest_zombie_us)}`) : null),
     h('h2', {}, 'By object and operation'),
@@ -351,7 +351,7 @@ function drawCost(onEvent) {
 function drawBeside(onEvent) {
   const box = document.getElementById('panel-beside');
   const b = run.beside;
-  if (!b) { fill(box, h('p', { class: 'lead' }, 'No other run was given. ', h('code', {}, '--beside FILE-OR-CODE'), ' holds one beside this, best the nearest that passes.')); return; }
+  if (!b) { fill(box, h('p', { class: 'lead' }, 'No other run was given. ', h('code', {}, '--beside FILE-OR-CODE'), ' compares this run with another, best the nearest passing run.')); return; }
   const parts = b.same < events.count;
   const list = (title, all, row) => {
     let shown = 100;

@@ -83,7 +83,7 @@ impl Words<'_> {
             FaultKind::SessionExpiry => format!("⚡ {name} is cut off for {ms} ms"),
             FaultKind::ClientCrash => format!("⚡ {name} crashes"),
             FaultKind::ClientPause => format!("⚡ {name} is paused for {ms} ms"),
-            FaultKind::Cancel => format!("⚡ {name} is told to cancel its call"),
+            FaultKind::Cancel => format!("⚡ {name} cancels its call"),
             FaultKind::ClientMuted => format!("⚡ no packet from {name} arrives for {ms} ms"),
             FaultKind::ClientDeafened => format!("⚡ no packet to {name} arrives for {ms} ms"),
             FaultKind::ClientPartition => {
@@ -102,7 +102,7 @@ impl Words<'_> {
             }
             FaultKind::DiskStall => format!("⚡ the disk of {name} stalls for {ms} ms"),
             FaultKind::ApplyStall => format!("⚡ {name} applies no transaction for {ms} ms"),
-            FaultKind::CommitStall => format!("⚡ {name} does not apply what it commits for {ms} ms"),
+            FaultKind::CommitStall => format!("⚡ {name} applies no committed transaction for {ms} ms"),
             FaultKind::ClockJump => format!("⚡ the wall clock of {name} jumps"),
             FaultKind::Throttled => format!("⚡ a request of {name} is throttled"),
             FaultKind::QuotaExceeded => format!("⚡ a write of {name} exceeds a quota"),
@@ -182,7 +182,7 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Claim => "claims",
         Verb::Confirm => "confirms",
         Verb::GiveBack => "gives back",
-        Verb::Settle => "settles what it has taken",
+        Verb::Settle => "settles its taken items",
         Verb::Begin => "begins the transaction",
         Verb::Vote => "votes",
         Verb::Decide => "asks for the decision",
@@ -211,7 +211,7 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Add => "adds",
         Verb::Own => "owns a part",
         Verb::Whole => "names all parts",
-        Verb::Audit => "tells what it sees",
+        Verb::Audit => "reports its view",
     }
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn observed(seen: Seen, text: &str, number: u64) -> String {
         Seen::Opening => format!("is in generation {number}, with [{text}]"),
         Seen::Name => format!("has the name {text:?}"),
         Seen::State => format!("sees its hold as {}", text.replacen('_', ": ", 1).replace('_', " ")),
-        Seen::Ending => format!("is told how it ended: {}", text.replace('_', " ")),
+        Seen::Ending => format!("learns its outcome: {}", text.replace('_', " ")),
         Seen::InHand => format!("has {number} items in hand"),
         Seen::Line => format!("sees the contenders [{text}]"),
         Seen::Results => format!("gets the results [{text}]"),

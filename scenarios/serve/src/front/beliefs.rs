@@ -68,7 +68,7 @@ impl ObjectKind {
     fn of(event: Belief) -> Result<ObjectKind, Refused> {
         let mut about = ObjectKind::ALL.iter().copied().filter(|kind| kind.events().contains(&event));
         // Locks come first: a report without a kind means an exclusive lock.
-        about.next().ok_or_else(|| Refused::new(400, format!("{} is about nothing", event.name())))
+        about.next().ok_or_else(|| Refused::new(400, format!("{} names no object", event.name())))
     }
 }
 
@@ -393,12 +393,12 @@ impl Front {
             })
         });
         let object =
-            declared.ok_or_else(|| Refused::new(400, "nothing is recorded any more: `status` tells why"))?;
+            declared.ok_or_else(|| Refused::new(400, "recording has stopped: `status` says why"))?;
         self.beliefs.objects.insert(report.object.clone(), (object, kind));
         Ok(object)
     }
 }
 
 fn already(report: &Report) -> Refused {
-    Refused::new(400, format!("{} and {}: it believes that already", report.client, report.object))
+    Refused::new(400, format!("{} and {}: it has reported that already", report.client, report.object))
 }

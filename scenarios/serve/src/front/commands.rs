@@ -175,7 +175,7 @@ impl Front {
             }
             Command::Elect {} => {
                 let Some(leader) = self.raw.world().leader_of_quorum() else {
-                    return Err(Refused::new(400, "there is no leader that a quorum follows"));
+                    return Err(Refused::new(400, "there is no leader with a quorum"));
                 };
                 if self.raw.world().serving().len() > usize::from(servers / 2) + 1 {
                     let answer = self.strike(Fault::LeaderCrash, Victim::Server(leader), None);
@@ -201,7 +201,7 @@ impl Front {
             Command::Name { client, name } => {
                 let id = self.client(client)?;
                 if !self.clients.rename(id, name) {
-                    return Err(Refused::new(400, format!("another client is called {name:?}")));
+                    return Err(Refused::new(400, format!("another client has the name {name:?}")));
                 }
                 self.recorder.write(|journal| journal.name_client(id.0 as u16, name));
                 json!({}).into()
@@ -256,7 +256,7 @@ impl Front {
         let clients = self.named(client)?;
         let server = self.raw.world().leader_of_quorum();
         let Some(server) = server else {
-            return Err(Refused::new(400, "no session ends without a leader that a quorum follows"));
+            return Err(Refused::new(400, "no session ends without a leader with a quorum"));
         };
         for id in &clients {
             let session = self.clients.get(*id).session;

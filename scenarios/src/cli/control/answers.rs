@@ -14,7 +14,7 @@ pub(super) fn text(verb: &str, said: &Value) -> String {
         ),
         "watches" => table(&["path", "session"], &said["watches"]),
         "verdict" => said["text"].as_str().unwrap_or_default().to_owned(),
-        "release" if said["released"] == 0 => line("nothing was cut, held, lost or stalled there"),
+        "release" if said["released"] == 0 => line("there was no cut, hold, loss or stall to end"),
         "release" => line(&format!("released {}", said["released"])),
         _ => done(said),
     }
@@ -33,7 +33,7 @@ fn status(said: &Value) -> String {
         text += &line(&format!("given up: {given_up}"));
     }
     if said["waiting"].as_array().is_some_and(|waiting| !waiting.is_empty()) {
-        text += "\nfaults that wait for their request\n";
+        text += "\npending faults, each waiting for its request\n";
         text += &table(&["fault", "kind", "client", "op", "path", "count"], &said["waiting"]);
     }
     text

@@ -205,7 +205,7 @@ impl Hunt {
             println!("  refused: {text}");
         }
         if refused.len() > MOST_REFUSED {
-            println!("  and {} more are refused", refused.len() - MOST_REFUSED);
+            println!("  and {} more were refused", refused.len() - MOST_REFUSED);
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Hunt {
         };
         let smaller = shrink(&trial.plan, Effort::default(), fails);
         let Some(plan) = unless_interrupted(interrupt, smaller)? else { return Ok(()) };
-        println!("{rule} of seed {}, made smaller:", trial.seed);
+        println!("{rule} of seed {}, shrunk:", trial.seed);
         print!("{}", indented(&plan.to_string()));
         let Some(id) = &self.keep else { return Ok(()) };
         let promise = target.scenario.promises.first().cloned();
@@ -270,7 +270,7 @@ impl Hunt {
         };
         let finding = Finding::new(&self.findings, &target.prepared.program().name, id, about, plan);
         finding.write()?;
-        println!("kept in {}: its title and its cause want to be written", finding.folder().display());
+        println!("kept in {}: write its title and its cause there", finding.folder().display());
         Ok(())
     }
 
@@ -318,7 +318,7 @@ fn summary_of(trial: &Trial) -> String {
         words.push("no rule is broken".to_owned());
     }
     if !trial.attempt.restless.is_empty() {
-        words.push(format!("{} did not come to rest", trial.attempt.restless.join(", ")));
+        words.push(format!("{} did not finish", trial.attempt.restless.join(", ")));
     }
     words.join(", ")
 }

@@ -32,7 +32,7 @@ pub(super) static PERSISTENT: Workload = WORKLOAD.mutant(
     "lock-persistent",
     "the znodes of contenders are persistent",
     Caught::by(Mx4)
-        .or(&[(Mx8, "somebody died in line before anybody was granted it")])
+        .or(&[(Mx8, "a waiter died before the first grant")])
         .within(1)
         .harm(&[Mx8]),
     &[Fault::ClientCrash],

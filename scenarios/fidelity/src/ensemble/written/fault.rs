@@ -82,6 +82,6 @@ fn member_fault(mut it: WrittenFault) -> Result<Fault, String> {
         WrittenFault { m: Some(members), frm: None, to: None, a: None, b: None, .. } => {
             Ok(Fault::Member(fault, members.into()))
         }
-        _ => Err("it happens to members, `m`, and to nothing else".to_owned()),
+        _ => Err("it has members, `m`, and nothing else".to_owned()),
     }
 }

@@ -77,7 +77,7 @@ pub struct Driver {
 
 fn variable<T: FromStr>(name: &str) -> anyhow::Result<T> {
     let text = std::env::var(name).with_context(|| format!("{name} is not set"))?;
-    text.parse().map_err(|_| anyhow!("{name}: {text:?} makes no sense"))
+    text.parse().map_err(|_| anyhow!("{name}: {text:?} is malformed"))
 }
 
 impl Driver {
