@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
-use zk_fidelity::ensemble::cluster::{Link, Member, PipelineStage};
+use zk_fidelity::ensemble::cluster::{Link, MemberId, PipelineStage};
 use zk_fidelity::ensemble::served::{ControlOfServed, LastingFault, MemberStatus, Status, Trouble};
 use zk_serve::command::Command;
 use zk_serve::{Control, parse_duration};
 
 /// A connection to the control API.
-pub trait Ask {
+pub trait ControlApi {
     /// Carries out a verb, and returns the answer.
     ///
     /// # Errors
@@ -18,7 +18,7 @@ pub trait Ask {
     fn ask(&self, verb: &str, fields: Value) -> Result<Value, String>;
 }
 
-impl Ask for Control {
+impl ControlApi for Control {
     fn ask(&self, verb: &str, fields: Value) -> Result<Value, String> {
         Command::read(verb, fields).and_then(|command| self.perform(command)).map_err(|refused| refused.why)
     }
@@ -36,7 +36,7 @@ pub struct Shape {
     pub addresses: Vec<SocketAddr>,
 }
 
-impl<A: Ask> Verbs<A> {
+impl<A: ControlApi> Verbs<A> {
     /// Asks for the constant properties.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl<A: Ask> Verbs<A> {
     /// # Errors
     ///
     /// If there is no answer, the request is refused, or the server does not serve within 20 s.
-    pub fn restart(&self, Member(server): Member) -> Result<(), Trouble> {
+    pub fn restart(&self, MemberId(server): MemberId) -> Result<(), Trouble> {
         let said = self.0.ask("restart", json!({ "server": server })).map_err(Trouble)?;
         match said["settled"].as_bool() {
             Some(true) => Ok(()),
@@ -72,7 +72,7 @@ impl<A: Ask> Verbs<A> {
     }
 }
 
-impl<A: Ask> ControlOfServed for Verbs<A> {
+impl<A: ControlApi> ControlOfServed for Verbs<A> {
     fn status(&self) -> Result<Status, Trouble> {
         status(&self.asked_for_status()?).ok_or_else(nonsense)
     }
@@ -81,8 +81,8 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
         match fault {
             LastingFault::Hold(link) => self.perform("hold", ends(link)),
             LastingFault::Lose(link) => self.perform("lose-packets", ends(link)),
-            LastingFault::Kill(Member(server)) => self.perform("crash", json!({ "server": server })),
-            LastingFault::Pause(Member(server)) => self.perform("pause", json!({ "server": server })),
+            LastingFault::Kill(MemberId(server)) => self.perform("crash", json!({ "server": server })),
+            LastingFault::Pause(MemberId(server)) => self.perform("pause", json!({ "server": server })),
             LastingFault::Stall(member, stage) => self.perform("stall", stalled(member, stage)),
         }
     }
@@ -90,10 +90,10 @@ impl<A: Ask> ControlOfServed for Verbs<A> {
     fn end(&self, fault: LastingFault) -> Result<(), Trouble> {
         match fault {
             LastingFault::Hold(link) | LastingFault::Lose(link) => self.perform("release", ends(link)),
-            LastingFault::Kill(Member(server)) => {
+            LastingFault::Kill(MemberId(server)) => {
                 self.perform("start", json!({ "server": server, "wait": false }))
             }
-            LastingFault::Pause(Member(server)) => {
+            LastingFault::Pause(MemberId(server)) => {
                 self.perform("resume", json!({ "server": server, "wait": false }))
             }
             LastingFault::Stall(member, stage) => self.perform("release", stalled(member, stage)),
@@ -118,7 +118,7 @@ fn ends(Link { from, to }: Link) -> Value {
     json!({ "from": from.0, "to": to.0 })
 }
 
-fn stalled(Member(server): Member, stage: PipelineStage) -> Value {
+fn stalled(MemberId(server): MemberId, stage: PipelineStage) -> Value {
     let what = match stage {
         PipelineStage::Disk => "disk",
         PipelineStage::Apply => "apply",
@@ -131,7 +131,7 @@ fn stalled(Member(server): Member, stage: PipelineStage) -> Value {
 fn status(said: &Value) -> Option<Status> {
     let leader = match said.get("leader")? {
         Value::Null => None,
-        number => Some(Member(usize::try_from(number.as_u64()?).ok()?)),
+        number => Some(MemberId(usize::try_from(number.as_u64()?).ok()?)),
     };
     let member = |of: &Value| {
         let state = of["state"].as_str()?;

@@ -277,7 +277,7 @@ impl Tree {
     }
 
     /// Presets the creation count of a new znode.
-    pub(crate) fn has_had(&mut self, path: PathId, children: i32) {
+    pub(crate) fn preset_creations(&mut self, path: PathId, children: i32) {
         self.node_mut(path).creations = children;
     }
 

@@ -5,14 +5,14 @@ use zk_checker::history::{Failure, History, Kind, OpId, Outcome, Verb, What};
 
 /// An operation of a kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Operation {
+struct OperationKind {
     kind: Kind,
     verb: Verb,
     /// Whether the caller had set a time limit.
     is_limited: bool,
 }
 
-impl Operation {
+impl OperationKind {
     /// Its name: `lock acquire`, or `lock acquire within a limit`.
     fn name(self) -> String {
         let limited = if self.is_limited { " within a limit" } else { "" };
@@ -41,8 +41,8 @@ impl Exercised {
     /// The operations that a run exercised.
     pub fn by(history: &History) -> Exercised {
         // A run has few operations of few kinds.
-        let mut open: BTreeMap<OpId, Operation> = BTreeMap::new();
-        let mut counts: Vec<((Operation, &'static str), u64)> = Vec::new();
+        let mut open: BTreeMap<OpId, OperationKind> = BTreeMap::new();
+        let mut counts: Vec<((OperationKind, &'static str), u64)> = Vec::new();
         let mut count = |operation, ending| match counts.iter_mut().find(|one| one.0 == (operation, ending)) {
             Some((_, count)) => *count += 1,
             None => counts.push(((operation, ending), 1)),
@@ -51,7 +51,7 @@ impl Exercised {
             match event.what {
                 What::Call { object, verb, limit } => {
                     let kind = history.objects[usize::from(object.0)].kind;
-                    open.insert(event.op, Operation { kind, verb, is_limited: limit > 0 });
+                    open.insert(event.op, OperationKind { kind, verb, is_limited: limit > 0 });
                 }
                 What::Return { outcome, failure } => {
                     if let Some(operation) = open.remove(&event.op) {

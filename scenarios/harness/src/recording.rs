@@ -201,10 +201,7 @@ fn shorten(text: &str) -> String {
 
 /// Reads the next part of a code, or takes its default if the code ends before it.
 fn last<'a, T: Default + serde::Deserialize<'a>>(rest: &'a [u8]) -> Option<(T, &'a [u8])> {
-    match rest.is_empty() {
-        true => Some((T::default(), rest)),
-        false => postcard::take_from_bytes(rest).ok(),
-    }
+    if rest.is_empty() { Some((T::default(), rest)) } else { postcard::take_from_bytes(rest).ok() }
 }
 
 #[cfg(test)]

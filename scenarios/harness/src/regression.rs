@@ -98,8 +98,11 @@ pub fn keep(folder: &Path, name: &str, recorded: &Recording) -> Result<PathBuf, 
 /// If the file exists or cannot be written.
 pub fn write_new(path: &Path, text: &str) -> Result<(), KeepError> {
     let name = || path.display().to_string();
-    whole_file::write_new(path, text).map_err(|error| match error.is_there_already() {
-        true => KeepError::Taken(name()),
-        false => KeepError::Unwritable(name(), error.why),
+    whole_file::write_new(path, text).map_err(|error| {
+        if error.is_there_already() {
+            KeepError::Taken(name())
+        } else {
+            KeepError::Unwritable(name(), error.why)
+        }
     })
 }

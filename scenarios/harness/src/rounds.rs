@@ -35,7 +35,7 @@ pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
             if make(zk, round).await == Round::Over {
                 break;
             }
-            sessions.is_over().await;
+            sessions.close_over().await;
         }
         (task.done)(round + 1);
     }
@@ -73,7 +73,7 @@ impl<Z> Default for Sessions<Z> {
 
 impl<Z: ZooKeeper> Sessions<Z> {
     /// Closes a session after an answer said that it is over. The status may not show it yet.
-    async fn is_over(&mut self) {
+    async fn close_over(&mut self) {
         if let Some(zk) = self.present.take_if(|zk| zk.status().over().is_none()) {
             let _ = zk.close(Duration::ZERO).await;
         }

@@ -24,7 +24,7 @@ pub struct Sheet {
     /// The workload.
     pub workload: String,
     /// The request.
-    pub asked: Asked,
+    pub asked: SweepTerms,
     /// The number of the shard, from 0, and the number of shards.
     pub shard: (u64, u64),
     tally: Written,
@@ -40,7 +40,7 @@ enum Kind {
 /// The request: the same for all shards of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub struct SweepTerms {
     /// The program's version.
     pub version: String,
     /// The hash of the first seed's run without faults: a different hash means different code.
@@ -133,7 +133,7 @@ impl Sheet {
         Sheet {
             kind: Kind::Part,
             workload: search.workload.name.to_owned(),
-            asked: Asked {
+            asked: SweepTerms {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 code: first.map_or_else(|_| "panic".to_owned(), |run| format!("{:032x}", run.hash)),
                 strategy: search.strategy.name().to_owned(),
@@ -156,7 +156,7 @@ impl Sheet {
     pub fn read(&self, file: &str, lookup: Lookup) -> Result<(Sweep, Tally), ShardError> {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
         let workload = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
-        let Asked { strategy, variations, plan, from, seeds, require_probes, .. } = &self.asked;
+        let SweepTerms { strategy, variations, plan, from, seeds, require_probes, .. } = &self.asked;
         let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
         let search = Search::new(workload, known, plan.clone()).drawing(*variations);
         let seeds = *from..from.saturating_add(*seeds);
@@ -166,10 +166,10 @@ impl Sheet {
     }
 }
 
-impl Asked {
+impl SweepTerms {
     /// In what two requests differ, if they do.
-    fn differs(&self, other: &Asked) -> Option<&'static str> {
-        let Asked { version, code, strategy, variations, plan, from, seeds, require_probes } = other;
+    fn differs(&self, other: &SweepTerms) -> Option<&'static str> {
+        let SweepTerms { version, code, strategy, variations, plan, from, seeds, require_probes } = other;
         let same = [
             (self.plan == *plan, "the plan"),
             (self.strategy == *strategy && self.variations == *variations, "the strategy"),
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(differ(shard(&OTHER, 10, (1, 2))), not_one("their workloads"));
         assert_eq!(differ(shard(&SAMPLE, 11, (1, 2))), not_one("the seeds"));
         assert_eq!(differ(shard(&SAMPLE, 10, (1, 3))), not_one("the number of shards"));
-        let asked = |change: fn(&mut Asked)| {
+        let asked = |change: fn(&mut SweepTerms)| {
             let mut other = b.clone();
             change(&mut other.asked);
             differ(other)

@@ -14,12 +14,12 @@ pub enum Said {
     /// An error that the library gave.
     Trouble(String),
     /// A report: event, kind, object and item.
-    Report(Told),
+    Report(DriverReport),
 }
 
 /// A report of a driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct DriverReport {
     /// What happened.
     pub event: String,
     /// The words after the event, as the history records them.
@@ -42,7 +42,7 @@ pub fn read(line: &str) -> Result<(&str, Said), String> {
         ("session", id) if id.starts_with("0x") => Said::Session(id.to_owned()),
         ("trouble", text) => Said::Trouble(text.to_owned()),
         ("session" | "ready" | "resting" | "audited" | "", _) | (_, "") => return Err(wrong()),
-        (event, rest) => Said::Report(Told { event: event.to_owned(), rest: rest.to_owned() }),
+        (event, rest) => Said::Report(DriverReport { event: event.to_owned(), rest: rest.to_owned() }),
     };
     Ok((client, said))
 }
@@ -55,7 +55,7 @@ mod tests {
     fn lines_are_read() {
         assert_eq!(read("a ready"), Ok(("a", Said::Ready)));
         assert_eq!(read("b session 0x12"), Ok(("b", Said::Session("0x12".to_owned()))));
-        let told = Told { event: "acquired".to_owned(), rest: "lock /l".to_owned() };
+        let told = DriverReport { event: "acquired".to_owned(), rest: "lock /l".to_owned() };
         assert_eq!(read("c acquired lock /l\n"), Ok(("c", Said::Report(told))));
         assert_eq!(read("c trouble no such node"), Ok(("c", Said::Trouble("no such node".to_owned()))));
         for wrong in ["", "a", "a acquired", "a ready now", "a session 12"] {

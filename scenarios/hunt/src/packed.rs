@@ -27,9 +27,10 @@ pub fn read(path: &Path) -> anyhow::Result<Stored> {
     let file = File::open(path).map_err(|why| anyhow!("cannot read {}: {why}", path.display()))?;
     let mut file = BufReader::new(file);
     let begin = file.fill_buf().map_err(|why| anyhow!("cannot read {}: {why}", path.display()))?;
-    let stored = match is_packed(begin) {
-        true => jsonl::read(BufReader::new(MultiGzDecoder::new(file))),
-        false => jsonl::read(file),
+    let stored = if is_packed(begin) {
+        jsonl::read(BufReader::new(MultiGzDecoder::new(file)))
+    } else {
+        jsonl::read(file)
     };
     stored.with_context(|| path.display().to_string())
 }

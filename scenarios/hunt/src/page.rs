@@ -86,9 +86,10 @@ fn section(text: &mut String, finding: &Finding, version: &str) {
         let note = about.upstream_note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
         let _ = writeln!(text, "Upstream: {upstream}{note}\n");
     }
-    let _ = match finding.plan.steps.is_empty() {
-        true => writeln!(text, "The plan is empty: it needs no fault.\n"),
-        false => writeln!(text, "The plan:\n\n```json\n{}```\n", finding.plan),
+    let _ = if finding.plan.steps.is_empty() {
+        writeln!(text, "The plan is empty: it needs no fault.\n")
+    } else {
+        writeln!(text, "The plan:\n\n```json\n{}```\n", finding.plan)
     };
     if let Some(said) = &about.said {
         let _ = writeln!(text, "The verdict on one try:\n\n```text\n{}\n```\n", said.trim_end());

@@ -1,7 +1,7 @@
 //! One try while it runs: the ensemble, the processes of its clients, and the remaining steps of the plan.
 
 use crate::clock::now;
-use crate::lines::{self, Said, Told};
+use crate::lines::{self, DriverReport, Said};
 use crate::plan::{Action, Plan, SERVERS, Step, When};
 use crate::process::{Pipe, Process, Setting};
 use crate::program::CLIENTS;
@@ -59,7 +59,7 @@ pub(crate) struct Notes {
     pub struck: Vec<Step>,
 }
 
-enum Heard {
+enum Incoming {
     Line(String),
     Answered { verb: String, answer: Result<Value, Refused> },
 }
@@ -91,8 +91,8 @@ pub(crate) struct Stage<'a> {
     pub is_healed: bool,
     setting: Setting<'a>,
     pipe: Pipe,
-    heard: Receiver<Heard>,
-    hears: Sender<Heard>,
+    heard: Receiver<Incoming>,
+    hears: Sender<Incoming>,
     due: BTreeMap<(Instant, u32), Due>,
     scheduled: u32,
     waiting: Vec<Waiting>,
@@ -239,8 +239,8 @@ impl<'a> Stage<'a> {
             }
             let next = self.due.first_key_value().map_or(until, |((due, _), _)| until.min(*due));
             match self.heard.recv_timeout(next.saturating_duration_since(at).min(GLANCE)) {
-                Ok(Heard::Line(line)) => self.hear(&line),
-                Ok(Heard::Answered { verb, answer }) => {
+                Ok(Incoming::Line(line)) => self.hear(&line),
+                Ok(Incoming::Answered { verb, answer }) => {
                     self.is_healed |= verb == "heal";
                     self.note(&verb, answer);
                 }
@@ -362,7 +362,7 @@ impl<'a> Stage<'a> {
         let beside = move || {
             let answer = control.perform(command);
             // The receiver may be gone.
-            let _ = hears.send(Heard::Answered { verb, answer });
+            let _ = hears.send(Incoming::Answered { verb, answer });
         };
         if let Err(why) = std::thread::Builder::new().name("zk-hunt-control".to_owned()).spawn(beside) {
             self.notes.refused.push(format!("no thread can be started: {why}"));
@@ -418,7 +418,7 @@ impl<'a> Stage<'a> {
         self.note("name", answer);
     }
 
-    fn report(&mut self, name: &str, told: &Told) {
+    fn report(&mut self, name: &str, told: &DriverReport) {
         let sessions = self.clients.get(name).map_or(0, |client| client.sessions);
         let Some(called) = name_of(name, sessions) else {
             return self.notes.refused.push(format!("{name} {}: it has reported no session", told.event));
@@ -439,10 +439,7 @@ impl<'a> Stage<'a> {
             !strikes
         });
         for (after, step) in struck {
-            match after.is_zero() {
-                true => self.strike(step),
-                false => self.schedule(now() + after, Due::Strike(step)),
-            }
+            if after.is_zero() { self.strike(step) } else { self.schedule(now() + after, Due::Strike(step)) }
         }
     }
 }
@@ -457,11 +454,11 @@ fn name_of(client: &str, sessions: u32) -> Option<String> {
 }
 
 /// Reads lines until every process has ended.
-fn read_lines(reader: PipeReader, to: &Sender<Heard>) {
+fn read_lines(reader: PipeReader, to: &Sender<Incoming>) {
     for line in BufReader::new(reader).split(b'\n') {
         let Ok(line) = line else { return };
         let line = String::from_utf8_lossy(&line).trim().to_owned();
-        if !line.is_empty() && to.send(Heard::Line(line)).is_err() {
+        if !line.is_empty() && to.send(Incoming::Line(line)).is_err() {
             return;
         }
     }

@@ -7,9 +7,7 @@
 //! 4. Stop when dropped: all servers are asked to stop before the first is awaited.
 
 use crate::proxy::Network;
-use crate::server::{
-    Host, Member, PORTS_TRIED, Peer, Server, ServerOptions, Settings, StartError, io, listen,
-};
+use crate::server::{Host, PORTS_TRIED, Peer, Seat, Server, ServerOptions, Settings, StartError, io, listen};
 use crate::server_links::ServerLinks;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -97,7 +95,7 @@ impl Ensemble {
                 Some(between) => between.seen_by(number).into(),
                 None => peers.clone(),
             };
-            let member = Member { id: number + 1, peers };
+            let member = Seat { id: number + 1, peers };
             servers.push(Server::begin(port, options.tick, Some(&member), settings, Host::default())?);
         }
         // From here on a drop stops all of them.

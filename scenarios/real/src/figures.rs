@@ -75,7 +75,7 @@ impl Calls {
 }
 
 /// One operation.
-struct Operation {
+struct CallFigures {
     verb: Verb,
     ended: Option<Outcome>,
     requests: u32,
@@ -87,7 +87,7 @@ impl Figures {
     pub fn of(history: &History) -> Figures {
         use zk_checker::history::SessionState::{Connected, Expired, Suspended};
         let mut figures = Figures::default();
-        let mut operations: BTreeMap<OpId, Operation> = BTreeMap::new();
+        let mut operations: BTreeMap<OpId, CallFigures> = BTreeMap::new();
         // For each client: its operations in progress, the latest one last.
         let mut present: BTreeMap<u16, Vec<OpId>> = BTreeMap::new();
         for event in &history.events {
@@ -106,7 +106,7 @@ impl Figures {
             };
             match what {
                 What::Call { verb, .. } => {
-                    operations.insert(op, Operation { verb, ended: None, requests: 0, notices: 0 });
+                    operations.insert(op, CallFigures { verb, ended: None, requests: 0, notices: 0 });
                     present.entry(client).or_default().push(op);
                 }
                 What::Return { outcome, .. } => {
@@ -190,7 +190,7 @@ impl Figures {
     }
 }
 
-fn by_verb<'a>(operations: impl Iterator<Item = &'a Operation>) -> Vec<(Verb, Calls)> {
+fn by_verb<'a>(operations: impl Iterator<Item = &'a CallFigures>) -> Vec<(Verb, Calls)> {
     let mut verbs: BTreeMap<usize, (Verb, Calls)> = BTreeMap::new();
     for operation in operations {
         let place = operation.verb as usize;

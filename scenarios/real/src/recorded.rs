@@ -9,7 +9,7 @@
 //! The wrapper also discharges duties, as clean-up requests: without their deletions a history would show waiters that
 //! wake up for no reason.
 
-use crate::recorder::{Answer, Scribe, heard};
+use crate::recorder::{ReplyFacts, Scribe, heard};
 use futures_util::Stream;
 use futures_util::future::select;
 use std::fmt;
@@ -38,13 +38,13 @@ impl Drop for Follower {
 }
 
 /// The state of a session that was recorded last.
-struct Seen {
+struct RecordedState {
     scribe: Scribe,
     session: SessionId,
     status: Mutex<Status>,
 }
 
-impl Seen {
+impl RecordedState {
     /// Step 4.
     fn write_down(&self, now: Status) {
         let mut seen = self.status.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ impl Seen {
 pub struct Recorded<Z: ZooKeeper> {
     zk: Z,
     scribe: Scribe,
-    seen: Arc<Seen>,
+    seen: Arc<RecordedState>,
     _follower: Arc<Follower>,
 }
 
@@ -78,7 +78,7 @@ impl<Z: ZooKeeper> Recorded<Z> {
         if !first.is_connected() {
             scribe.news(session, Status { state: State::Connected, ..first }, first);
         }
-        let seen = Arc::new(Seen { scribe: scribe.clone(), session, status: Mutex::new(first) });
+        let seen = Arc::new(RecordedState { scribe: scribe.clone(), session, status: Mutex::new(first) });
         let (followed, writes) = (zk.clone(), seen.clone());
         let follower = tokio::spawn(async move {
             let mut status = first;
@@ -230,68 +230,69 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
 
     fn create(&self, path: &str, data: &[u8], mode: CreateMode) -> impl InFlight<Created> + use<Z> {
         let asked = self.scribe.sent(Request::Create, path, false);
-        heard(asked, self.zk.create(path, data, mode), Answer::made)
+        heard(asked, self.zk.create(path, data, mode), ReplyFacts::made)
     }
 
     fn delete(&self, path: &str, version: Option<i32>) -> impl InFlight<()> + use<Z> {
         let asked = self.scribe.sent(Request::Delete, path, false);
-        heard(asked, self.zk.delete(path, version), |()| Answer::PLAIN)
+        heard(asked, self.zk.delete(path, version), |()| ReplyFacts::PLAIN)
     }
 
     fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> impl InFlight<Stat> + use<Z> {
         let asked = self.scribe.sent(Request::Set, path, false);
-        heard(asked, self.zk.set(path, data, version), Answer::stat)
+        heard(asked, self.zk.set(path, data, version), ReplyFacts::stat)
     }
 
     fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<Z> {
         let asked = self.scribe.sent(Request::Exists, path, false);
-        heard(asked, self.zk.exists(path), Answer::maybe)
+        heard(asked, self.zk.exists(path), ReplyFacts::maybe)
     }
 
     fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, Self::Watch)> + use<Z> {
         let asked = self.scribe.sent(Request::Exists, path, true);
-        let answer = heard(asked, self.zk.exists_watch(path), |(stat, _)| Answer::maybe(stat));
+        let answer = heard(asked, self.zk.exists_watch(path), |(stat, _)| ReplyFacts::maybe(stat));
         self.with_watch(answer)
     }
 
     fn get(&self, path: &str) -> impl InFlight<Data> + use<Z> {
         let asked = self.scribe.sent(Request::Get, path, false);
-        heard(asked, self.zk.get(path), |data: &Data| Answer::stat(&data.stat))
+        heard(asked, self.zk.get(path), |data: &Data| ReplyFacts::stat(&data.stat))
     }
 
     fn get_watch(&self, path: &str) -> impl InFlight<(Data, Self::Watch)> + use<Z> {
         let asked = self.scribe.sent(Request::Get, path, true);
-        self.with_watch(heard(asked, self.zk.get_watch(path), |(data, _)| Answer::stat(&data.stat)))
+        self.with_watch(heard(asked, self.zk.get_watch(path), |(data, _)| ReplyFacts::stat(&data.stat)))
     }
 
     fn children(&self, path: &str) -> impl InFlight<Listing> + use<Z> {
         let asked = self.scribe.sent(Request::Children, path, false);
-        heard(asked, self.zk.children(path), |list: &Listing| Answer::stat(&list.stat))
+        heard(asked, self.zk.children(path), |list: &Listing| ReplyFacts::stat(&list.stat))
     }
 
     fn children_watch(&self, path: &str) -> impl InFlight<(Listing, Self::Watch)> + use<Z> {
         let asked = self.scribe.sent(Request::Children, path, true);
-        self.with_watch(heard(asked, self.zk.children_watch(path), |(list, _)| Answer::stat(&list.stat)))
+        self.with_watch(heard(asked, self.zk.children_watch(path), |(list, _)| ReplyFacts::stat(&list.stat)))
     }
 
     fn get_many(&self, paths: &[String]) -> impl InFlight<Vec<Option<Data>>> + use<Z> {
         let asked = self.scribe.sent(Request::MultiRead, paths.first().map_or("", String::as_str), false);
-        heard(asked, self.zk.get_many(paths), |_| Answer::PLAIN)
+        heard(asked, self.zk.get_many(paths), |_| ReplyFacts::PLAIN)
     }
 
     fn multi(&self, ops: Vec<Op>) -> impl InFlight<Vec<OpResult>> + use<Z> {
         let asked = self.scribe.sent(Request::Multi, foremost(&ops), false);
-        heard(asked, self.zk.multi(ops), |_| Answer::PLAIN)
+        heard(asked, self.zk.multi(ops), |_| ReplyFacts::PLAIN)
     }
 
     fn sync(&self, path: &str) -> impl InFlight<()> + use<Z> {
         let asked = self.scribe.sent(Request::Sync, path, false);
-        heard(asked, self.zk.sync(path), |()| Answer::PLAIN)
+        heard(asked, self.zk.sync(path), |()| ReplyFacts::PLAIN)
     }
 
     fn watch_tree(&self, path: &str) -> impl InFlight<Self::TreeWatch> + use<Z> {
         let asked = self.scribe.sent(Request::AddWatch, path, true);
-        let (answer, recorded) = (heard(asked, self.zk.watch_tree(path), |_| Answer::PLAIN), self.watching());
+        let (answer, recorded) =
+            (heard(asked, self.zk.watch_tree(path), |_| ReplyFacts::PLAIN), self.watching());
         async move { Ok(recorded.of(answer.await?)) }
     }
 
@@ -343,7 +344,7 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
             let _ = select(pin!(idle), pin!(this.zk.sleep_until(begun + limit))).await;
             let rest = limit.saturating_sub(this.zk.now().since(begun));
             let asked = this.scribe.sent(Request::CloseSession, "/", false);
-            heard(asked, this.zk.close(rest), |()| Answer::PLAIN).await
+            heard(asked, this.zk.close(rest), |()| ReplyFacts::PLAIN).await
         }
     }
 }

@@ -187,14 +187,14 @@ impl Scribe {
         });
     }
 
-    pub(crate) fn sent(&self, kind: Request, path: &str, watch: bool) -> Asked {
+    pub(crate) fn sent(&self, kind: Request, path: &str, watch: bool) -> OpenRequest {
         let op = OpId(self.op.load(SeqCst));
         let mut req = ReqId(0);
         self.note(op, |journal| {
             req = journal.next_request();
             What::Send { req, kind, watch, cleanup: self.cleanup, path: journal.sym(path) }
         });
-        Asked { scribe: self.clone(), op, req }
+        OpenRequest { scribe: self.clone(), op, req }
     }
 
     pub(crate) fn state(&self, session: SessionId, state: SessionState) {
@@ -223,21 +223,21 @@ impl Scribe {
 }
 
 /// A recorded request.
-pub(crate) struct Asked {
+pub(crate) struct OpenRequest {
     scribe: Scribe,
     op: OpId,
     req: ReqId,
 }
 
-impl Asked {
+impl OpenRequest {
     /// Records the reply.
-    fn heard(&self, answer: Result<Answer, &Error>) {
+    fn heard(&self, answer: Result<ReplyFacts, &Error>) {
         let (code, answer) = match answer {
             Ok(answer) => (answer.code, answer),
             Err(e) if e.is_connection_loss() => {
                 return self.scribe.note(self.op, |_| What::Lost { req: self.req });
             }
-            Err(error) => (code(error), Answer::PLAIN),
+            Err(error) => (code(error), ReplyFacts::PLAIN),
         };
         self.scribe.tape.write(|journal, at| {
             let who = Who::Client(self.scribe.client);
@@ -253,9 +253,9 @@ impl Asked {
 
 /// Step 2, around the future of a request in flight.
 pub(crate) async fn heard<T>(
-    asked: Asked,
+    asked: OpenRequest,
     answer: impl Future<Output = Result<T, Error>>,
-    tells: impl Fn(&T) -> Answer,
+    tells: impl Fn(&T) -> ReplyFacts,
 ) -> Result<T, Error> {
     let answer = answer.await;
     asked.heard(answer.as_ref().map(tells));
@@ -263,7 +263,7 @@ pub(crate) async fn heard<T>(
 }
 
 /// The information in a successful reply.
-pub(crate) struct Answer {
+pub(crate) struct ReplyFacts {
     code: Code,
     /// The largest zxid in its stats.
     zxid: u64,
@@ -271,19 +271,19 @@ pub(crate) struct Answer {
     made: Option<(String, i64)>,
 }
 
-impl Answer {
-    pub(crate) const PLAIN: Answer = Answer { code: Code::Ok, zxid: 0, made: None };
+impl ReplyFacts {
+    pub(crate) const PLAIN: ReplyFacts = ReplyFacts { code: Code::Ok, zxid: 0, made: None };
 
-    pub(crate) fn stat(stat: &Stat) -> Answer {
-        Answer { zxid: stat.czxid.max(stat.mzxid).max(stat.pzxid) as u64, ..Answer::PLAIN }
+    pub(crate) fn stat(stat: &Stat) -> ReplyFacts {
+        ReplyFacts { zxid: stat.czxid.max(stat.mzxid).max(stat.pzxid) as u64, ..ReplyFacts::PLAIN }
     }
 
-    pub(crate) fn maybe(stat: &Option<Stat>) -> Answer {
-        stat.as_ref().map_or(Answer { code: Code::NoNode, ..Answer::PLAIN }, Answer::stat)
+    pub(crate) fn maybe(stat: &Option<Stat>) -> ReplyFacts {
+        stat.as_ref().map_or(ReplyFacts { code: Code::NoNode, ..ReplyFacts::PLAIN }, ReplyFacts::stat)
     }
 
-    pub(crate) fn made(made: &Created) -> Answer {
-        Answer { made: Some((made.path.clone(), made.stat.czxid)), ..Answer::stat(&made.stat) }
+    pub(crate) fn made(made: &Created) -> ReplyFacts {
+        ReplyFacts { made: Some((made.path.clone(), made.stat.czxid)), ..ReplyFacts::stat(&made.stat) }
     }
 }
 

@@ -121,7 +121,7 @@ pub struct Host<'a> {
 
 /// The place of a server in an ensemble.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(super) struct Seat {
     /// Its number, from 1.
     pub id: usize,
     /// The ports between members, of all members: its own, and those at which it reaches the others.
@@ -225,7 +225,7 @@ impl Server {
     pub(super) fn begin(
         port: u16,
         tick: Duration,
-        member: Option<&Member>,
+        member: Option<&Seat>,
         settings: Settings<'_>,
         host: Host<'_>,
     ) -> Result<Server, StartError> {
@@ -463,7 +463,7 @@ fn write_configuration(
     folder: &Folder,
     port: u16,
     tick: Duration,
-    member: Option<&Member>,
+    member: Option<&Seat>,
     lines: &[&str],
 ) -> Result<(), StartError> {
     let data = folder.path().join(DATA);
@@ -478,7 +478,7 @@ fn write_configuration(
         text.push('\n');
     }
     std::fs::create_dir(&data).map_err(io("cannot create the server's data folder"))?;
-    if let Some(Member { id, peers }) = member {
+    if let Some(Seat { id, peers }) = member {
         text.push_str("standaloneEnabled=false\nreconfigEnabled=false\n");
         for (number, Peer { quorum, election }) in (1..).zip(peers.iter()) {
             text.push_str(&format!("server.{number}=127.0.0.1:{quorum}:{election}\n"));

@@ -3,7 +3,7 @@
 //! Two events are the same if the same actor does the same in the same words; zxids and times are ignored. After the
 //! point of divergence, each event of one run is matched with an event of the same words in the other, in any order.
 
-use crate::asked::Asked;
+use crate::requests::Requests;
 use crate::words::{Sentences, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ fn there_told(history: &History, sentences: &Sentences<'_>, index: u32) -> Numbe
 
 impl Beside {
     pub(super) fn of(history: &History, sentences: &Sentences<'_>, other: &Other) -> Beside {
-        let asked = Asked::of(&other.history);
+        let asked = Requests::of(&other.history);
         let theirs = Sentences::new(&other.history, &asked);
         let there = lines(&other.history, &theirs);
         let here = lines(history, sentences);

@@ -6,7 +6,7 @@
 //! 3. The result of a read follows from the latest changes of what was read.
 //! 4. A lost connection follows from the fault that caused it.
 
-use crate::asked::Asked;
+use crate::requests::Requests;
 use std::collections::{BTreeMap, VecDeque};
 use zk_checker::history::{
     Conn, Event, History, Notify, OpId, Outcome, Request, Session, SessionState, Sym, Table, Victim, What,
@@ -58,7 +58,7 @@ impl Causes {
     }
 
     /// Finds all causes.
-    pub(super) fn find(history: &History, asked: &Asked) -> Causes {
+    pub(super) fn find(history: &History, asked: &Requests) -> Causes {
         let mut finder = Finder::new(history, asked);
         let mut causes = Causes {
             starts: vec![0],
@@ -86,7 +86,7 @@ const LISTED: usize = 4;
 
 struct Finder<'a> {
     history: &'a History,
-    asked: &'a Asked,
+    asked: &'a Requests,
     index: u32,
     found: Vec<Cause>,
     /// The last event of each client, and of each operation at its client and at a server.
@@ -112,7 +112,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(history: &'a History, asked: &'a Asked) -> Finder<'a> {
+    fn new(history: &'a History, asked: &'a Requests) -> Finder<'a> {
         Finder {
             history,
             asked,

@@ -3,9 +3,9 @@
 //!
 //! An arrow shows a message at its arrival, from its sender's column. A thick line shows a holder.
 
-use crate::asked::Asked;
 use crate::causes::{Causes, Tie};
 use crate::lives::Lives;
+use crate::requests::Requests;
 use crate::slice::{Slice, Slicer};
 use crate::words::Sentences;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub fn chart(history: &History, report: &Report, paint: Paint) -> String {
     let Some(finding) = report.findings.first() else {
         return "no rule failed, so there is no slice to show; --trace=all shows the whole run\n".to_owned();
     };
-    let asked = Asked::of(history);
+    let asked = Requests::of(history);
     let causes = Causes::find(history, &asked);
     let lives = Lives::of(history, &asked, &causes);
     let slice = Slicer::new(history, &asked, &causes, &lives).cut(finding);

@@ -1,8 +1,8 @@
 //! The cost of the operations of a run: requests, round trips, notifications, watches.
 
-use crate::asked::Asked;
 use crate::causes::Causes;
 use crate::lives::Lives;
+use crate::requests::Requests;
 use crate::words::verb_name;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ pub(super) struct Cost {
 }
 
 #[derive(Default)]
-struct Operation {
+struct OperationCost {
     called: u64,
     object: ObjectId,
     verb: Option<Verb>,
@@ -90,7 +90,7 @@ const WAKE_UPS: usize = 5;
 impl Cost {
     pub(super) fn of(
         history: &History,
-        asked: &Asked,
+        asked: &Requests,
         causes: &Causes,
         lives: &Lives,
         metrics: &Metrics,
@@ -130,8 +130,12 @@ impl Cost {
 }
 
 /// The cost of each operation. A release counts as its own operation, although it has the number of its acquire.
-fn operations(history: &History, asked: &Asked, lives: &Lives) -> BTreeMap<(Who, OpId, bool), Operation> {
-    let mut all: BTreeMap<(Who, OpId, bool), Operation> = BTreeMap::new();
+fn operations(
+    history: &History,
+    asked: &Requests,
+    lives: &Lives,
+) -> BTreeMap<(Who, OpId, bool), OperationCost> {
+    let mut all: BTreeMap<(Who, OpId, bool), OperationCost> = BTreeMap::new();
     let mut releasing: BTreeMap<(Who, OpId), bool> = BTreeMap::new();
     let mut depths: BTreeMap<zk_checker::history::ReqId, u64> = BTreeMap::new();
     for event in history.events.iter().filter(|event| event.op != OpId(0)) {

@@ -4,10 +4,10 @@
 //! 2. List what would wake it: an outstanding reply, an armed watch, the end of a sleep; or nothing.
 //! 3. Describe each znode that it watches: its creation, the create request, its owner, and what the owner does.
 
-use crate::asked::{Ask, Asked};
 use crate::causes::Causes;
 use crate::dropped::{DROPPED, dropped};
-use crate::lives::{Belief, Lives, Operation, Watch, WatchEnd, Znode};
+use crate::lives::{Belief, CallSpan, Lives, Watch, WatchEnd, Znode};
+use crate::requests::{Requests, SentRequest};
 use crate::words::{Sentences, request_name, verb_name};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{History, OpId, Request, Session, SessionState, Sym, Table, What, Who};
@@ -22,7 +22,7 @@ const MANY: usize = 10;
 /// What each waiting client waits for, one sentence per line. Lines about the same client follow the line that names
 /// it, and are indented by two.
 pub fn waits(history: &History) -> Vec<String> {
-    let asked = Asked::of(history);
+    let asked = Requests::of(history);
     let causes = Causes::find(history, &asked);
     let lives = Lives::of(history, &asked, &causes);
     let sentences = Sentences::new(history, &asked);
@@ -37,7 +37,7 @@ pub fn waits(history: &History) -> Vec<String> {
 
 struct Scene<'a> {
     history: &'a History,
-    asked: &'a Asked,
+    asked: &'a Requests,
     lives: &'a Lives,
     sentences: &'a Sentences<'a>,
     /// The stops after which a guard was dropped.
@@ -46,7 +46,7 @@ struct Scene<'a> {
 
 /// The clients, and what would wake them.
 impl Scene<'_> {
-    fn waiting(&self, call: &Operation) -> Vec<String> {
+    fn waiting(&self, call: &CallSpan) -> Vec<String> {
         let op = self.history.events[call.from as usize].op;
         let client = self.sentences.client(call.client);
         let head = format!(
@@ -59,9 +59,10 @@ impl Scene<'_> {
         let mut lines = vec![head];
         lines.extend(requests(asks().count(), &self.counted(asks())));
         let wakes = self.wakes(call.client, Some(op));
-        match wakes.is_empty() {
-            true => lines.push(format!("  {}", self.forgotten(call.client, op))),
-            false => lines.extend(wakes),
+        if wakes.is_empty() {
+            lines.push(format!("  {}", self.forgotten(call.client, op)))
+        } else {
+            lines.extend(wakes)
         }
         lines
     }
@@ -151,7 +152,7 @@ impl Scene<'_> {
     }
 
     /// The requests of a call by kind and path, the most frequent first.
-    fn counted<'b>(&self, asks: impl Iterator<Item = &'b Ask>) -> Vec<(String, usize)> {
+    fn counted<'b>(&self, asks: impl Iterator<Item = &'b SentRequest>) -> Vec<(String, usize)> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         asks.for_each(|ask| *counts.entry(self.request(ask)).or_default() += 1);
         let mut counts: Vec<_> = counts.into_iter().collect();
@@ -182,7 +183,7 @@ impl Scene<'_> {
         changes == Some(true)
     }
 
-    fn request(&self, ask: &Ask) -> String {
+    fn request(&self, ask: &SentRequest) -> String {
         format!("{} {}", request_name(ask.kind), self.sentences.short(ask.path))
     }
 
@@ -291,7 +292,7 @@ impl Scene<'_> {
     /// What the owner of a znode does instead of deleting it.
     fn occupation(&self, waiter: u16, owner: u16) -> String {
         let name = self.sentences.client(owner);
-        let open = |call: &&Operation| call.client == owner && call.to.is_none();
+        let open = |call: &&CallSpan| call.client == owner && call.to.is_none();
         match self.lives.operations.iter().rev().find(open) {
             Some(_) if owner == waiter => format!("{name} itself waits here"),
             Some(call) => {
@@ -303,12 +304,12 @@ impl Scene<'_> {
     }
 
     /// A delete of this znode that never reached a server.
-    fn lost_delete(&self, znode: &Znode) -> Option<&Ask> {
+    fn lost_delete(&self, znode: &Znode) -> Option<&SentRequest> {
         let mut asks = self.asked.iter().filter(|ask| ask.kind == Request::Delete && ask.path == znode.path);
         asks.find(|ask| ask.sent > znode.created && ask.lost.is_some() && ask.handled.is_none())
     }
 
-    fn made_by(&self, znode: &Znode) -> Option<&Ask> {
+    fn made_by(&self, znode: &Znode) -> Option<&SentRequest> {
         let is_its = |what: What| matches!(what, What::Txn { zxid, .. } if zxid == znode.czxid);
         let before =
             self.history.events[..znode.created as usize].iter().rposition(|event| is_its(event.what))?;

@@ -12,7 +12,6 @@
 //! This crate computes everything from the typed history and the report; the page only draws it. The same run gives the
 //! same page to the byte.
 
-mod asked;
 mod beside;
 mod causes;
 mod chart;
@@ -25,6 +24,7 @@ mod messages;
 mod model;
 mod page;
 pub mod place;
+mod requests;
 mod slice;
 pub mod trace;
 pub mod whole_file;

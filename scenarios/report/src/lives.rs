@@ -1,8 +1,8 @@
 //! Lifetimes: znodes, watches, sessions, beliefs, faults, and serving or leading servers, each with its first and last
 //! event.
 
-use crate::asked::Asked;
 use crate::causes::Causes;
+use crate::requests::Requests;
 use std::collections::BTreeMap;
 use zk_checker::history::{
     FaultKind, History, ObjectId, OpId, Outcome, Session, SessionState, Sym, Table, Verb, Victim, WatchMode,
@@ -72,7 +72,7 @@ pub(super) struct Belief {
 
 /// An operation, from its call to its return.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operation {
+pub(super) struct CallSpan {
     pub client: u16,
     pub object: ObjectId,
     pub verb: Verb,
@@ -118,7 +118,7 @@ pub(super) struct Lives {
     pub znodes: Vec<Znode>,
     pub holds: Vec<Holds>,
     pub watches: Vec<Watch>,
-    pub operations: Vec<Operation>,
+    pub operations: Vec<CallSpan>,
     /// The events at which a recipe returned a result, each with the object.
     pub observed: Vec<(u32, ObjectId)>,
     pub beliefs: Vec<Belief>,
@@ -141,7 +141,7 @@ struct Open {
 
 impl Lives {
     /// Finds all lifetimes.
-    pub(super) fn of(history: &History, asked: &Asked, causes: &Causes) -> Lives {
+    pub(super) fn of(history: &History, asked: &Requests, causes: &Causes) -> Lives {
         let (mut lives, mut open) = (Lives::default(), Open::default());
         for (index, event) in history.events.iter().enumerate() {
             let at = index as u32;
@@ -175,7 +175,7 @@ impl Lives {
             }
             What::Call { object, verb, .. } => {
                 open.operations.insert((client, op), self.operations.len());
-                let operation = Operation { client, object, verb, from: at, to: None, outcome: None };
+                let operation = CallSpan { client, object, verb, from: at, to: None, outcome: None };
                 self.operations.push(operation);
             }
             What::Return { outcome, .. } => {

@@ -1,8 +1,8 @@
 //! The messages between clients and servers, and the fate of each.
 
-use crate::asked::{Ask, Asked};
 use crate::causes::Causes;
 use crate::lives::{Lives, WatchEnd};
+use crate::requests::{Requests, SentRequest};
 use std::collections::BTreeMap;
 use zk_checker::history::{FaultKind, History, Victim, What, Who};
 
@@ -40,7 +40,7 @@ pub(super) struct Message {
 }
 
 /// All messages, in the order of their sending.
-pub(super) fn of(history: &History, asked: &Asked, causes: &Causes, lives: &Lives) -> Vec<Message> {
+pub(super) fn of(history: &History, asked: &Requests, causes: &Causes, lives: &Lives) -> Vec<Message> {
     let late = late(history, asked);
     let mut messages = Vec::new();
     // The server to which each client was last connected.
@@ -86,7 +86,7 @@ fn server_of(history: &History, event: Option<u32>) -> Option<u8> {
     }
 }
 
-fn of_ask(ask: &Ask, server: Option<u8>, late: &BTreeMap<u32, u32>) -> Vec<Message> {
+fn of_ask(ask: &SentRequest, server: Option<u8>, late: &BTreeMap<u32, u32>) -> Vec<Message> {
     let message = |carries, fate, from, to| Message { carries, fate, from, to, client: ask.client, server };
     let Some(handled) = ask.handled else {
         return match (ask.answered, ask.lost) {
@@ -110,7 +110,7 @@ fn of_ask(ask: &Ask, server: Option<u8>, late: &BTreeMap<u32, u32>) -> Vec<Messa
 }
 
 /// The late replies, by their transaction or read: the latest one in flight when the fault was injected.
-fn late(history: &History, asked: &Asked) -> BTreeMap<u32, u32> {
+fn late(history: &History, asked: &Requests) -> BTreeMap<u32, u32> {
     let mut by_client: BTreeMap<u16, Vec<(u32, u32)>> = BTreeMap::new();
     for ask in asked.iter() {
         if let (Some(handled), Some(answered)) = (ask.handled, ask.answered) {

@@ -5,13 +5,13 @@
 
 mod lasting;
 
-use crate::asked::Asked;
 use crate::beside::{Beside, Other};
 use crate::causes::Causes;
 use crate::columns::{Columns, Texts};
 use crate::cost::Cost;
 use crate::lives::Lives;
 use crate::messages::{self, Carries, Fate};
+use crate::requests::Requests;
 use crate::slice::Slicer;
 use crate::words::{Sentences, kind_name, visible};
 use crate::{Shown, Source};
@@ -45,7 +45,7 @@ pub(super) struct Model {
     /// Event, znode, length, digest: the data of a znode from that event on.
     holds: Vec<(u32, u32, Option<u32>, Option<String>)>,
     watches: Vec<Watch>,
-    operations: Vec<Operation>,
+    operations: Vec<OperationRow>,
     /// Event and object: the results that recipes returned.
     observed: Vec<(u32, u16)>,
     beliefs: Vec<Belief>,
@@ -141,7 +141,7 @@ struct Watch {
 }
 
 #[derive(Debug, Serialize)]
-struct Operation {
+struct OperationRow {
     client: usize,
     object: u16,
     verb: &'static str,
@@ -218,7 +218,7 @@ impl Model {
     /// Computes the model.
     pub(super) fn of(shown: &Shown<'_>) -> Model {
         let Shown { history, report, .. } = shown;
-        let asked = Asked::of(history);
+        let asked = Requests::of(history);
         let causes = Causes::find(history, &asked);
         let lives = Lives::of(history, &asked, &causes);
         let sentences = Sentences::new(history, &asked);
@@ -361,7 +361,7 @@ fn objects(history: &History) -> Vec<Object> {
 
 fn message_models(
     history: &History,
-    asked: &Asked,
+    asked: &Requests,
     causes: &Causes,
     lives: &Lives,
     parties: &Parties,

@@ -6,9 +6,9 @@
 //! ends at the distance [`FARTHEST`] if there are [`LEAST`] events by then, and after [`MOST`] events in any case;
 //! further known causes are counted.
 
-use crate::asked::Asked;
 use crate::causes::{Causes, Tie};
 use crate::lives::Lives;
+use crate::requests::Requests;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use zk_checker::Finding;
@@ -58,7 +58,7 @@ pub(super) struct Slicer<'a> {
 impl<'a> Slicer<'a> {
     pub(super) fn new(
         history: &'a History,
-        asked: &Asked,
+        asked: &Requests,
         causes: &'a Causes,
         lives: &'a Lives,
     ) -> Slicer<'a> {
@@ -130,7 +130,7 @@ fn believers(lives: &Lives, finding: &Finding, end: u32) -> Vec<u32> {
 }
 
 /// The outcome of each event that is part of the same story.
-fn outcomes(history: &History, asked: &Asked, causes: &Causes) -> BTreeMap<u32, Vec<u32>> {
+fn outcomes(history: &History, asked: &Requests, causes: &Causes) -> BTreeMap<u32, Vec<u32>> {
     let mut outcomes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for ask in asked.iter() {
         let ends = [ask.handled, ask.answered, ask.lost];

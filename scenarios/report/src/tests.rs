@@ -1,10 +1,10 @@
 //! Tests of the model and the chart with small histories.
 
-use crate::asked::{Asked, LostWrite};
 use crate::causes::Causes;
 use crate::lives::{Lives, WatchEnd};
 use crate::messages::{self, Carries, Fate};
 use crate::model::Model;
+use crate::requests::{LostWrite, Requests};
 use crate::slice::{MOST, Slicer};
 use crate::{Paint, Shown, Source, chart, page};
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn source() -> Source {
 fn a_slice_holds_what_is_cited_and_says_what_it_leaves_out() {
     for seed in 1..=12 {
         let run = recorded("lock-no-guid", seed);
-        let asked = Asked::of(&run.history);
+        let asked = Requests::of(&run.history);
         let causes = Causes::find(&run.history, &asked);
         let lives = Lives::of(&run.history, &asked, &causes);
         let slicer = Slicer::new(&run.history, &asked, &causes, &lives);
@@ -85,7 +85,7 @@ fn a_slice_holds_what_is_cited_and_says_what_it_leaves_out() {
 #[test]
 fn a_lost_reply_shows_as_a_message_that_was_lost() {
     let run = recorded("lock-no-guid", 2);
-    let asked = Asked::of(&run.history);
+    let asked = Requests::of(&run.history);
     let causes = Causes::find(&run.history, &asked);
     let lives = Lives::of(&run.history, &asked, &causes);
     let faults = run.history.events.iter().filter(|event| matches!(event.what, What::Fault { .. })).count();
@@ -105,7 +105,7 @@ fn every_answer_knows_its_request_and_every_notification_its_watch() {
     for (workload, seeds) in [("lock", 1..=20), ("two-phase-commit", 1..=10), ("queue", 1..=10)] {
         for seed in seeds {
             let run = recorded(workload, seed);
-            let (history, asked) = (&run.history, Asked::of(&run.history));
+            let (history, asked) = (&run.history, Requests::of(&run.history));
             let causes = Causes::find(history, &asked);
             for (index, event) in history.events.iter().enumerate() {
                 let of = causes.of(index as u32);
@@ -205,7 +205,7 @@ fn every_write_that_a_server_applied_is_traced_to_its_request() {
         .flat_map(|name| (1..=15).map(move |seed| (name, seed)))
     {
         let run = recorded(workload, seed);
-        let asked = Asked::of(&run.history);
+        let asked = Requests::of(&run.history);
         for (index, event) in run.history.events.iter().enumerate() {
             if let What::Txn { kind, .. } = event.what
                 && matches!(kind, Request::Create | Request::Delete | Request::Set | Request::Multi)
@@ -213,7 +213,7 @@ fn every_write_that_a_server_applied_is_traced_to_its_request() {
                 assert!(asked.sender(index as u32).is_some(), "{workload}, seed {seed}: e{index} {event:?}");
             }
             if let What::Lost { req } = event.what {
-                let fate = crate::asked::fate(&run.history, &asked, req);
+                let fate = crate::requests::fate(&run.history, &asked, req);
                 lost[0] += usize::from(matches!(fate, LostWrite::Applied { .. }));
                 lost[1] += usize::from(fate == LostWrite::NeverApplied);
             }

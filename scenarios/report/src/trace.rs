@@ -2,8 +2,8 @@
 
 pub(crate) mod words;
 
-use crate::asked::{Asked, fate};
 use crate::dropped::{DROPPED, dropped};
+use crate::requests::{Requests, fate};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use words::{Words, because, called, nonetheless, notice, observed};
@@ -15,7 +15,7 @@ pub fn print(history: &History, steps: &[(usize, String)]) -> String {
     let mut printer = Printer {
         history,
         words: Words { history },
-        asked: Asked::of(history),
+        asked: Requests::of(history),
         dropped: dropped(history),
         requests: Vec::new(),
         sessions: Vec::new(),
@@ -34,7 +34,7 @@ pub fn print(history: &History, steps: &[(usize, String)]) -> String {
 struct Printer<'a> {
     history: &'a History,
     words: Words<'a>,
-    asked: Asked,
+    asked: Requests,
     /// The stops after which a guard was dropped.
     dropped: BTreeSet<u32>,
     /// The request of each number.
@@ -85,9 +85,10 @@ impl Printer<'_> {
                     Why::Dropped => "■ drops its guard",
                     Why::Crashed => "■ crashes",
                 };
-                match self.dropped.contains(&(index as u32)) {
-                    true => self.line(at, who, &format!("{why}; {DROPPED}")),
-                    false => self.line(at, who, why),
+                if self.dropped.contains(&(index as u32)) {
+                    self.line(at, who, &format!("{why}; {DROPPED}"))
+                } else {
+                    self.line(at, who, why)
                 }
             }
             What::Resource { token, accepted, .. } => {

@@ -1,7 +1,7 @@
 //! A sentence for every event, in the words of a trace. The actor is given separately.
 
-use crate::asked::{Asked, fate};
 use crate::dropped::{DROPPED, dropped};
+use crate::requests::{Requests, fate};
 use crate::trace::words::{Words, answered, because, called, nonetheless, notice, observed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{
@@ -13,7 +13,7 @@ use zk_checker::text::abbreviated;
 /// Describes the events of one history.
 pub(super) struct Sentences<'a> {
     history: &'a History,
-    asked: &'a Asked,
+    asked: &'a Requests,
     words: Words<'a>,
     /// The verb and the object of each operation.
     ops: BTreeMap<(Who, OpId), (Verb, ObjectId)>,
@@ -35,7 +35,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 impl<'a> Sentences<'a> {
-    pub(super) fn new(history: &'a History, asked: &'a Asked) -> Sentences<'a> {
+    pub(super) fn new(history: &'a History, asked: &'a Requests) -> Sentences<'a> {
         let calls = history.events.iter().filter_map(|event| match event.what {
             What::Call { object, verb, .. } if verb != Verb::Release => {
                 Some(((event.who, event.op), (verb, object)))
@@ -101,9 +101,10 @@ impl<'a> Sentences<'a> {
             Who::World => None,
         };
         let told = told.unwrap_or_else(|| self.of_anybody(event.what));
-        match self.dropped.contains(&(index as u32)) {
-            true => visible(&format!("{told}; {DROPPED}")),
-            false => visible(&told),
+        if self.dropped.contains(&(index as u32)) {
+            visible(&format!("{told}; {DROPPED}"))
+        } else {
+            visible(&told)
         }
     }
 

@@ -17,8 +17,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Command {
     // ── faults of the network between a client and its server ──
-    LoseReply(Which),
-    LoseRequest(Which),
+    LoseReply(RequestFilter),
+    LoseRequest(RequestFilter),
     DelayReply {
         #[serde(rename = "for", deserialize_with = "duration")]
         lasts: Duration,
@@ -54,9 +54,9 @@ pub enum Command {
         #[serde(default)]
         client: Option<String>,
     },
-    Mute(ForAWhile),
-    Deafen(ForAWhile),
-    Partition(ForAWhile),
+    Mute(TimedFault),
+    Deafen(TimedFault),
+    Partition(TimedFault),
     Expire {
         #[serde(default)]
         client: Option<String>,
@@ -67,7 +67,7 @@ pub enum Command {
     Restart(OneServer),
     Pause(OfServer),
     Resume(OneServer),
-    Cut(Between),
+    Cut(ServerCut),
     Hold(OneWay),
     LosePackets(OneWay),
     Release(Released),
@@ -108,7 +108,7 @@ pub enum Command {
 /// The requests that a fault waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Which {
+pub struct RequestFilter {
     /// A client by its name or session id; absent: any.
     pub client: Option<String>,
     /// The kind of request; absent: any but a ping.
@@ -123,7 +123,7 @@ pub struct Which {
 /// A fault of the network that lasts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ForAWhile {
+pub struct TimedFault {
     /// A client by its name or session id; absent: all.
     #[serde(default)]
     pub client: Option<String>,
@@ -159,7 +159,7 @@ pub struct OneServer {
 /// A fault between servers: of one server and all others, or of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Between {
+pub struct ServerCut {
     /// The server that is cut off from all others.
     #[serde(default, deserialize_with = "maybe_server")]
     pub server: Option<u8>,
@@ -612,12 +612,16 @@ mod tests {
 
     #[test]
     fn a_verb_has_fields_and_no_others() {
-        let which = Which { op: Some(Op::Create), path: Some("/locks".to_owned()), ..Which::default() };
+        let which = RequestFilter {
+            op: Some(Op::Create),
+            path: Some("/locks".to_owned()),
+            ..RequestFilter::default()
+        };
         assert_eq!(
             read("lose-reply", json!({"op": "create", "path": "/locks"})),
             Ok(Command::LoseReply(which))
         );
-        assert_eq!(read("lose-reply", json!({})), Ok(Command::LoseReply(Which::default())));
+        assert_eq!(read("lose-reply", json!({})), Ok(Command::LoseReply(RequestFilter::default())));
         let crash = OfServer { server: 2, lasts: Some(Duration::from_secs(2)) };
         assert_eq!(read("crash", json!({"server": 2, "for": "2s"})), Ok(Command::Crash(crash)));
         assert_eq!(read("heal", json!({})), Ok(Command::Heal {}));

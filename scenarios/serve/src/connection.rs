@@ -61,7 +61,7 @@ pub(crate) struct Connection {
     read: Vec<u8>,
     parsed: usize,
     /// The next request, while it waits for room for its answer.
-    waiting: Option<Asked>,
+    waiting: Option<SizedPacket>,
     outgoing: Outgoing,
     /// The length of a large frame that is being read, and for which room is reserved.
     reserved: usize,
@@ -93,14 +93,14 @@ pub(crate) enum Said {
     /// The connect request.
     Hello(Up),
     /// A later request.
-    Request(Asked),
+    Request(SizedPacket),
     /// A four-letter word.
     Word([u8; LENGTH_BYTES]),
 }
 
 /// A packet from a client, with the length of its frame in bytes.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct SizedPacket {
     pub packet: Up,
     pub bytes: usize,
 }
@@ -178,11 +178,11 @@ impl Connection {
         if !std::mem::replace(&mut self.is_greeted, true) {
             return Some(Said::Hello(packet));
         }
-        Some(Said::Request(Asked { packet, bytes }))
+        Some(Said::Request(SizedPacket { packet, bytes }))
     }
 
     /// Puts back a request that has to wait.
-    pub fn put_back(&mut self, asked: Asked) {
+    pub fn put_back(&mut self, asked: SizedPacket) {
         self.waiting = Some(asked);
     }
 

@@ -85,9 +85,10 @@ impl Control {
     pub fn write_history(&self, out: &mut impl Write) -> io::Result<()> {
         self.look();
         let kept = self.recorder.kept();
-        match kept.is_cut {
-            true => zk_checker::jsonl::write_short(&kept.history, out),
-            false => zk_checker::jsonl::write(&kept.history, out),
+        if kept.is_cut {
+            zk_checker::jsonl::write_short(&kept.history, out)
+        } else {
+            zk_checker::jsonl::write(&kept.history, out)
         }
     }
 

@@ -32,13 +32,13 @@ pub(crate) struct Block {
     pub forgotten: Forgotten,
 }
 
-enum Order {
+enum ToJudge {
     Take(Block),
-    Judge(Asked, Sender<Judged>),
+    Judge(VerdictTerms, Sender<Judged>),
 }
 
 /// The known facts about a verdict before judging.
-pub(crate) struct Asked {
+pub(crate) struct VerdictTerms {
     /// Why events are missing, if they are.
     pub full: Option<String>,
     /// Sentences about abandoned work.
@@ -48,12 +48,12 @@ pub(crate) struct Asked {
 }
 
 /// The judging thread. It ends when this is dropped.
-pub(crate) struct Judging(SyncSender<Order>);
+pub(crate) struct Judging(SyncSender<ToJudge>);
 
 /// A pending verdict.
-pub(crate) struct Answer(Receiver<Judged>);
+pub(crate) struct PendingVerdict(Receiver<Judged>);
 
-impl Answer {
+impl PendingVerdict {
     pub fn wait(self) -> Judged {
         self.0.recv().unwrap_or_else(|_| Judged::none("the judge has stopped: it has a bug"))
     }
@@ -74,13 +74,13 @@ impl Judging {
 
     pub fn take(&self, block: Block) {
         // If the judge has stopped, the next verdict says so.
-        let _ = self.0.send(Order::Take(block));
+        let _ = self.0.send(ToJudge::Take(block));
     }
 
-    pub fn ask(&self, asked: Asked) -> Answer {
+    pub fn ask(&self, asked: VerdictTerms) -> PendingVerdict {
         let (answer, answers) = mpsc::channel();
-        let _ = self.0.send(Order::Judge(asked, answer));
-        Answer(answers)
+        let _ = self.0.send(ToJudge::Judge(asked, answer));
+        PendingVerdict(answers)
     }
 }
 
@@ -108,10 +108,10 @@ impl Judge {
         Judge { header, names, objects, ongoing, traffic, most_of_traffic }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn obey(&mut self, order: ToJudge) {
         match order {
-            Order::Take(block) => self.take(block),
-            Order::Judge(asked, answer) => {
+            ToJudge::Take(block) => self.take(block),
+            ToJudge::Judge(asked, answer) => {
                 // The caller may have gone.
                 let _ = answer.send(self.judged(asked));
             }
@@ -139,7 +139,7 @@ impl Judge {
         block.forgotten.forget(&mut self.names);
     }
 
-    fn judged(&self, asked: Asked) -> Judged {
+    fn judged(&self, asked: VerdictTerms) -> Judged {
         let tables = Tables { header: &self.header, objects: &self.objects, names: &self.names };
         let (mut now, mut later) = (self.ongoing.clone(), self.ongoing.clone());
         if let Some(why) = asked.full {

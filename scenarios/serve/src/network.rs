@@ -2,7 +2,7 @@
 //! drawn from a seed. This module decides; the front carries out.
 
 use crate::clients::{ClientId, Fate};
-use crate::command::Which;
+use crate::command::RequestFilter;
 use serde_json::{Value, json};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
 use sim_zk::fault::{Fault, InjectionPoint};
@@ -84,7 +84,7 @@ impl Network {
     }
 
     /// Adds a waiting fault, and returns its number.
-    pub fn wait(&mut self, fault: Fault, client: Option<ClientId>, which: &Which, delay: u64) -> u64 {
+    pub fn wait(&mut self, fault: Fault, client: Option<ClientId>, which: &RequestFilter, delay: u64) -> u64 {
         let number = self.number();
         let asked = json!({
             "fault": number,
@@ -226,7 +226,8 @@ mod tests {
     #[test]
     fn a_fault_waits_for_what_fits() {
         let mut network = Network::new(None, 1);
-        let which = Which { path: Some("/locks".to_owned()), count: Some(2), ..Which::default() };
+        let which =
+            RequestFilter { path: Some("/locks".to_owned()), count: Some(2), ..RequestFilter::default() };
         network.wait(Fault::ReplyLost, Some(ClientId(1)), &which, 0);
         assert_eq!(network.strikes(&request(0, "/locks/a")), None, "another client");
         assert_eq!(network.strikes(&request(1, "/lock")), None, "another path");
@@ -240,9 +241,9 @@ mod tests {
     #[test]
     fn a_refusal_spares_what_cannot_be_refused_so() {
         let mut network = Network::new(None, 1);
-        network.wait(Fault::QuotaExceeded, None, &Which::default(), 0);
+        network.wait(Fault::QuotaExceeded, None, &RequestFilter::default(), 0);
         assert_eq!(network.strikes(&request(0, "/a")), None, "no quota forbids a read");
-        network.wait(Fault::Throttled, None, &Which::default(), 0);
+        network.wait(Fault::Throttled, None, &RequestFilter::default(), 0);
         let throttled = Strike::Refused(Fault::Throttled, Code::ThrottledOp);
         assert_eq!(network.strikes(&request(0, "/a")), Some(throttled));
     }

@@ -7,7 +7,7 @@
 //!    over, with the names that no later event can mention.
 //! 4. Abandoned work is reported at once to the listener, and with every status and verdict.
 
-use crate::judging::{Asked, Block, Judging};
+use crate::judging::{Block, Judging, VerdictTerms};
 use crate::verdict::Judged;
 use sim_zk::Config;
 use sim_zk::observer::{Observer, SimEvent};
@@ -167,7 +167,7 @@ impl Recorder {
             record.mark_time();
             record.hand_over();
             let (full, given_up) = (record.full.clone(), record.given_up.clone());
-            record.judging.ask(Asked { full, given_up, is_final })
+            record.judging.ask(VerdictTerms { full, given_up, is_final })
         };
         // The lock is released, so the loop continues meanwhile.
         answer.wait()

@@ -72,10 +72,7 @@ impl ReportSource {
         // Opened for writing, too, so that the pipe does not end with its last writer, and no writer waits for a
         // reader.
         let from = OpenOptions::new().read(true).write(true).open(path)?;
-        match is_pipe(&from.metadata()?) {
-            true => Ok(ReportSource { from, made }),
-            false => Err(not_a_pipe()),
-        }
+        if is_pipe(&from.metadata()?) { Ok(ReportSource { from, made }) } else { Err(not_a_pipe()) }
     }
 }
 

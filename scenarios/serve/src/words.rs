@@ -17,7 +17,7 @@ const VERSION: &str = "3.8.0-simulated";
 const TRACED: u32 = 306;
 
 /// The data of a member for its answers.
-pub(crate) struct Told<'a> {
+pub(crate) struct MemberFacts<'a> {
     pub server: u8,
     pub raw: &'a Raw,
     /// Its connections, each with the time at which it is closed if it stays silent, in microseconds.
@@ -26,7 +26,7 @@ pub(crate) struct Told<'a> {
     pub address: Option<SocketAddr>,
 }
 
-impl Told<'_> {
+impl MemberFacts<'_> {
     /// The answer to a word.
     pub fn answer(&self, word: [u8; 4]) -> String {
         let world = self.raw.world();

@@ -101,11 +101,11 @@ impl Client {
         self.xid += 1;
         let frame = request(self.xid, op, body);
         self.stream.write_all(&frame).unwrap();
-        self.is_answered(self.xid)
+        self.expect_answer(self.xid)
     }
 
     #[track_caller]
-    fn is_answered(&mut self, xid: i32) -> usize {
+    fn expect_answer(&mut self, xid: i32) -> usize {
         let frame = self.frame().expect("the connection stands");
         let mut header = In::new(&frame);
         assert_eq!((header.int(), header.long().is_some(), header.int()), (Some(xid), true, Some(0)));
@@ -149,7 +149,7 @@ fn a_client_that_pipelines_large_reads_gets_all_answers_in_order_and_others_are_
         scope.spawn(|| {
             greedy.stream.write_all(&requests(READS, number::GET_DATA, &path("/large"))).unwrap();
             for xid in 1..=READS {
-                assert!(greedy.is_answered(xid) > LENGTH);
+                assert!(greedy.expect_answer(xid) > LENGTH);
                 answered.store(xid as usize, Ordering::SeqCst);
             }
         });
@@ -186,7 +186,7 @@ fn many_clients_that_do_not_read_take_little_memory_and_are_answered_once_they_r
     counted.peaks_below(32);
     for client in &mut slow {
         for xid in 1..=READS {
-            assert!(client.is_answered(xid) > LARGE);
+            assert!(client.expect_answer(xid) > LARGE);
         }
     }
     counted.peaks_below(32);
@@ -259,7 +259,7 @@ fn a_znode_that_is_gone_costs_nothing_and_neither_does_a_path_that_was_only_aske
             let mut stream = client.stream.try_clone().unwrap();
             scope.spawn(move || stream.write_all(&frames).unwrap());
             for xid in 0..2 * NAMES {
-                client.is_answered(xid);
+                client.expect_answer(xid);
             }
         });
     }

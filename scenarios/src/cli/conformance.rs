@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use zk_fidelity::conformance::case::{self, Content, Placed};
+use zk_fidelity::conformance::configuration::configurations;
 use zk_fidelity::conformance::run::{self, CaseVerdict, Left};
-use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
+use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn};
 
 #[derive(Args)]
 pub(super) struct Conformance {

@@ -3,7 +3,7 @@
 mod answers;
 
 use super::Output;
-use crate::served::Ask;
+use crate::served::ControlApi;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Map, Value};
@@ -133,7 +133,7 @@ impl Http {
     }
 }
 
-impl Ask for Http {
+impl ControlApi for Http {
     fn ask(&self, verb: &str, fields: Value) -> Result<Value, String> {
         let Value::Object(fields) = fields else { unreachable!("fields are those of an object") };
         let body = ask(&self.base, verb, fields).map_err(|why| why.to_string())?;

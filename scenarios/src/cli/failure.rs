@@ -14,14 +14,14 @@ use zk_report::{trace, whole_file};
 pub(super) const RESULTS: &str = "target/sim";
 
 /// The files of a failed run.
-pub(super) struct Kept {
+pub(super) struct FailureFiles {
     pub recorded: PathBuf,
     pub trace: PathBuf,
     pub history: PathBuf,
 }
 
 /// Writes the recorded run, its trace and its history below [`RESULTS`]. A run of the same name is the same run.
-pub(super) fn keep(seed: Option<u64>, run: &Run) -> anyhow::Result<Kept> {
+pub(super) fn keep(seed: Option<u64>, run: &Run) -> anyhow::Result<FailureFiles> {
     let workload = run.workload;
     let folder = Path::new(RESULTS);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
@@ -38,7 +38,7 @@ pub(super) fn keep(seed: Option<u64>, run: &Run) -> anyhow::Result<Kept> {
     let mut history = Vec::new();
     jsonl::write(&run.history, &mut history).context("writing the history")?;
     let history = String::from_utf8(history).context("a history is text")?;
-    Ok(Kept {
+    Ok(FailureFiles {
         recorded: write("json", recorded)?,
         trace: write("trace", trace::print(&run.history, &[]))?,
         history: write("history.jsonl", history)?,
@@ -46,7 +46,7 @@ pub(super) fn keep(seed: Option<u64>, run: &Run) -> anyhow::Result<Kept> {
 }
 
 /// Describes a failure: the rule, the witnesses, why it is not excused, the plan, and the commands that reproduce it.
-pub(super) fn tell(seed: Option<u64>, run: &Run, kept: &Kept) -> String {
+pub(super) fn tell(seed: Option<u64>, run: &Run, kept: &FailureFiles) -> String {
     let name = run.workload.name;
     let mut text = String::new();
     match seed {

@@ -80,9 +80,10 @@ impl Hunt {
         }
         let chosen = self.chosen(&programs)?;
         let interrupt = Interrupt::listen()?;
-        let has_failed = match self.kept {
-            true => self.try_kept(&programs, &chosen, &interrupt)?,
-            false => self.try_drawn(&chosen, &interrupt)?,
+        let has_failed = if self.kept {
+            self.try_kept(&programs, &chosen, &interrupt)?
+        } else {
+            self.try_drawn(&chosen, &interrupt)?
         };
         // An incomplete hunt does not replace the page.
         if self.write_page && !interrupt.has_come() {

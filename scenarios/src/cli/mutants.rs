@@ -190,7 +190,10 @@ impl Mutants {
         let place = if self.strategies { kills::PLACE } else { table::PLACE };
         if place.text(&text).is_none() {
             let Place { begin, end } = place;
-            bail!("{} has no place for the table: the marks {begin:?} and {end:?} are missing", path.display());
+            bail!(
+                "{} has no place for the table: the marks {begin:?} and {end:?} are missing",
+                path.display()
+            );
         }
         Ok(text)
     }

@@ -38,11 +38,11 @@ pub(super) struct Watched {
     /// The number of probes and `sometimes!` conditions to reach.
     to_reach: usize,
     must_reach: BTreeSet<Probe>,
-    seen: Mutex<Seen>,
+    seen: Mutex<Reached>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct Reached {
     reached: BTreeSet<&'static str>,
     failed: BTreeMap<String, u64>,
 }
@@ -86,7 +86,7 @@ impl Watched {
     }
 }
 
-impl Seen {
+impl Reached {
     fn message(&self, to_reach: usize) -> String {
         let mut text = format!("{} of {to_reach} probes hit", self.reached.len());
         for (what, count) in &self.failed {
@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn the_message_says_what_was_reached_and_what_failed_how_often() {
-        let seen = Seen { reached: ["a"].into(), failed: [("MX-1".into(), 3), ("stuck".into(), 1)].into() };
+        let seen =
+            Reached { reached: ["a"].into(), failed: [("MX-1".into(), 3), ("stuck".into(), 1)].into() };
         assert_eq!(seen.message(4), "1 of 4 probes hit, MX-1 3×, stuck 1×");
     }
 }

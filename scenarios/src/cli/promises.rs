@@ -14,10 +14,7 @@ pub(super) fn list(output: Output, page: Option<&Path>) -> anyhow::Result<ExitCo
         return Ok(ExitCode::SUCCESS);
     }
     for entry in &entries {
-        match output.is_json() {
-            true => print_json(entry),
-            false => print_text(entry),
-        }
+        if output.is_json() { print_json(entry) } else { print_text(entry) }
     }
     if !output.is_json() {
         let counts = promises::counts(&entries);

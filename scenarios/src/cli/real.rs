@@ -351,16 +351,18 @@ fn on_real_servers(name: &str) -> anyhow::Result<&'static RealWorkload> {
 }
 
 /// The files of a failed run.
-struct Kept {
+struct RunFiles {
     history: PathBuf,
     trace: PathBuf,
 }
 
-fn keep(name: &str, outcome: &Outcome) -> anyhow::Result<Kept> {
+fn keep(name: &str, outcome: &Outcome) -> anyhow::Result<RunFiles> {
     let folder = Path::new(RESULTS);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
-    let kept =
-        Kept { history: folder.join(format!("{name}.jsonl")), trace: folder.join(format!("{name}.trace")) };
+    let kept = RunFiles {
+        history: folder.join(format!("{name}.jsonl")),
+        trace: folder.join(format!("{name}.trace")),
+    };
     WholeFile::over(&kept.history)?.fill(|out| zk_checker::jsonl::write(&outcome.history, out))?;
     whole_file::write(&kept.trace, trace::print(&outcome.history, &[]))?;
     Ok(kept)

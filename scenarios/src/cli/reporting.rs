@@ -98,9 +98,10 @@ impl Page {
         let other = self.beside.as_deref().map(other).transpose()?;
         let page = zk_report::page(&Shown { beside: other.as_ref(), ..shown });
         // Another process may have created the file during the run.
-        match self.force {
-            true => whole_file::write(path, page)?,
-            false => whole_file::write_new(path, page).map_err(lines::not_written)?,
+        if self.force {
+            whole_file::write(path, page)?
+        } else {
+            whole_file::write_new(path, page).map_err(lines::not_written)?
         }
         Ok(Some(path))
     }

@@ -3,7 +3,7 @@
 use super::control::Http;
 use super::interrupt::Interrupt;
 use super::{Output, progress};
-use crate::served::{Ask, Shape, Verbs};
+use crate::served::{ControlApi, Shape, Verbs};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 use zk_fidelity::conformance::tcp::Restart;
 use zk_fidelity::ensemble::case::{self, Meta, Placed, Scenario, Suite};
-use zk_fidelity::ensemble::cluster::Member;
+use zk_fidelity::ensemble::cluster::MemberId;
 use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run;
 use zk_fidelity::ensemble::served::{Served, Trouble};
@@ -64,7 +64,7 @@ pub(super) fn play(
     let chosen = scenarios.iter().filter(|Placed { scenario, .. }| wanted(&scenario.id));
     let chosen: Vec<&Scenario> = chosen.map(|placed| &placed.scenario).collect();
     let bar = progress::bar_of(chosen.len() as u64, "conformance", "scenarios");
-    let mut told = Told { tally: Tally::default(), bar, output };
+    let mut told = ScenarioOutput { tally: Tally::default(), bar, output };
     let played = match target {
         Target::Simulated => {
             let seeds = seeds.unwrap_or(SEEDS);
@@ -85,7 +85,7 @@ pub(super) fn play(
 /// Plays scenarios one after the other. An interrupted scenario is not reported.
 fn in_turn(
     chosen: &[&Scenario],
-    told: &mut Told,
+    told: &mut ScenarioOutput,
     interrupt: &Interrupt,
     play: impl Fn(&Scenario) -> anyhow::Result<Report>,
 ) -> anyhow::Result<()> {
@@ -120,7 +120,7 @@ fn running(
     meta: &Meta,
     seeds: u64,
     at: &Running<'_>,
-    told: &mut Told,
+    told: &mut ScenarioOutput,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
     let verbs = Verbs(Http::at(at.control)?);
@@ -143,7 +143,7 @@ fn running(
 }
 
 /// Plays a scenario on an ensemble, and cleans up between the seeds.
-fn play_on<A: Ask>(
+fn play_on<A: ControlApi>(
     served: &Served<Verbs<A>>,
     scenario: &Scenario,
     meta: &Meta,
@@ -174,7 +174,7 @@ pub(super) fn restart(address: &str, control: &str) -> anyhow::Result<Restart> {
     let [wanted] = resolved(address)?[..] else {
         bail!("cases are played on one server: name one in --connect")
     };
-    let server = verbs.shape()?.addresses.iter().position(|of| *of == wanted).map(Member);
+    let server = verbs.shape()?.addresses.iter().position(|of| *of == wanted).map(MemberId);
     let server = server.with_context(|| format!("the ensemble of {control} has no server at {address}"))?;
     Ok(Restart::by(move || verbs.restart(server).map_err(|Trouble(why)| why)))
 }
@@ -196,17 +196,18 @@ fn in_order(addresses: Vec<SocketAddr>, shape: &Shape) -> Vec<SocketAddr> {
 }
 
 /// The output about scenarios, and their numbers.
-struct Told {
+struct ScenarioOutput {
     tally: Tally,
     bar: ProgressBar,
     output: Output,
 }
 
-impl Told {
+impl ScenarioOutput {
     fn report(&mut self, report: &Report) {
-        match report.passes() {
-            true => self.tally.pass += 1,
-            false => self.tally.fail += 1,
+        if report.passes() {
+            self.tally.pass += 1
+        } else {
+            self.tally.fail += 1
         }
         let text = if self.output.is_json() { json!(report).to_string() } else { report.to_string() };
         self.line(&text);

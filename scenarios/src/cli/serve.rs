@@ -76,7 +76,10 @@ impl Serve {
     /// Listens, prints the connect string and the address of the control API, and serves until SIGINT or SIGTERM.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         if !self.address.is_loopback() {
-            eprintln!("warning: every client that reaches {} has full control of this ensemble", self.address);
+            eprintln!(
+                "warning: every client that reaches {} has full control of this ensemble",
+                self.address
+            );
         }
         let plan = self.plan.as_deref().map(|path| read_plan(path, self.servers)).transpose()?;
         let reports = self.reports.as_deref().map(open_reports).transpose()?;

@@ -79,7 +79,11 @@ impl Shrink {
 }
 
 /// The result: the sizes, the remaining choices, the finding, the commands that reproduce it, and the nearest run that passes.
-fn summary(shrunk: &Shrunk, failing: &failure::Kept, passing: Option<&failure::Kept>) -> String {
+fn summary(
+    shrunk: &Shrunk,
+    failing: &failure::FailureFiles,
+    passing: Option<&failure::FailureFiles>,
+) -> String {
     let Shrunk { what, before, failure, nearest, runs, is_cut_short } = shrunk;
     let mut text = format!("✗ {}: {what}\n", failure.run.workload.name);
     text += &sizes(*before, shrunk.after());

@@ -57,9 +57,7 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
 pub(super) fn workload(name: &str, others: &[&str]) -> anyhow::Result<&'static Workload> {
     zk_catalogue::find(name).ok_or_else(|| {
         if zk_catalogue::story(name).is_some() {
-            return anyhow!(
-                "{name} is a story, not a workload or mutant: `cargo sim run {name}` runs it"
-            );
+            return anyhow!("{name} is a story, not a workload or mutant: `cargo sim run {name}` runs it");
         }
         let names = zk_catalogue::all().map(|t| t.name).chain(others.iter().copied());
         match nearest(name, names) {

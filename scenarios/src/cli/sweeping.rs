@@ -165,9 +165,10 @@ impl Sweep {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let (tally, mut notes) = match self.until_covered {
-            true => self.until_covered(&sweep, stop, &each),
-            false => (sweep.tally_until(stop, &each), Vec::new()),
+        let (tally, mut notes) = if self.until_covered {
+            self.until_covered(&sweep, stop, &each)
+        } else {
+            (sweep.tally_until(stop, &each), Vec::new())
         };
         let (in_order, lines, written) = ready.into_inner().expect("all threads are done");
         written?;

@@ -5,9 +5,8 @@ use super::convert::{
     to_nothing, to_results, to_stat, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
-use super::shared::{Core, Slots};
+use super::shared::{Core, Slots, wake_all};
 use super::subject::Subject;
-use super::waiting::wake_all;
 use super::{Sim, SimTreeWatch, SimWatch};
 use crate::message::{Ask, Creation, ReadOp};
 use crate::paths::Paths;

@@ -2,14 +2,11 @@
 
 use super::SimWatch;
 use super::reply::Reply;
-use super::subject::Subject;
+use super::subject::{Answered, Subject};
 use crate::message::{Answer, AskOp, Code, Content, Creation, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
 use std::mem::take;
 use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, Op, OpResult, Stat, path};
-
-/// The reply of a server.
-pub(super) type Answered = Result<Answer, Refusal>;
 
 /// Awaits a reply without a watch.
 pub(super) async fn plain<T>(reply: Reply<T>) -> Result<T, Error> {

@@ -25,14 +25,12 @@ use crate::fault::{Fault, Victim};
 use crate::observer::Observer;
 use crate::world::World;
 use reply::Sleep;
-use shared::Slots;
-use shared::{AnyChooser, AnyObserver, Chore, Core, ProcessState};
+use shared::{AnyChooser, AnyObserver, Chore, Core, ProcessState, Slots, wake_all};
 use std::any::Any;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::task::Waker;
 use std::time::Duration;
-use waiting::wake_all;
 use zk_recipes::zk::Time;
 #[allow(unused_imports, reason = "the documentation speaks of it")]
 use zk_recipes::zk::ZooKeeper;
@@ -210,9 +208,10 @@ impl Sim {
                 if interleaving && !core.goes_on() {
                     return Some(End::Cut);
                 }
-                let next = match interleaving {
-                    true => core.with_world(World::next_interleaved),
-                    false => core.world.next_step(),
+                let next = if interleaving {
+                    core.with_world(World::next_interleaved)
+                } else {
+                    core.world.next_step()
                 };
                 let Some((at, step)) = next else { return Some(End::Stuck) };
                 if core.world.is_hostile() {

@@ -1,8 +1,7 @@
 //! Futures of client code: replies, watches and alarms.
 
 use super::Sim;
-use super::convert::Answered;
-use super::subject::Subject;
+use super::subject::{Answered, Subject};
 use crate::paths::Paths;
 use crate::session::Failure;
 use crate::world::HandleId;
@@ -141,7 +140,7 @@ pub(super) struct Sleep {
 impl Sleep {
     pub(super) fn new(sim: &Sim, process: u8, until: Time) -> Self {
         let alarm = sim.act(|core| {
-            if core.world.is_past(process, until.as_micros()) {
+            if core.world.observes_past(process, until.as_micros()) {
                 return None;
             }
             let alarm = core.slots.take();

@@ -1,6 +1,5 @@
 //! The state behind the lock of a simulation, and the delivery of results to client code.
 
-use super::waiting::wake_all;
 use crate::choose::Chooser;
 use crate::message::Answer;
 use crate::observer::Observer;
@@ -192,5 +191,17 @@ impl Core {
             handle.duties > 0 && !self.world.is_crashed(self.world.process_of(HandleId(index as u16)))
         });
         !open_duties && self.world.is_quiet()
+    }
+}
+
+/// Takes all wakers, each task once however many of its futures wait: in interleaving mode each waking is a turn.
+pub(super) fn wake_all(waiting: &mut Waiters, wakers: &mut Vec<Waker>) {
+    let mut all = Vec::new();
+    waiting.wake_all(&mut all);
+    let before = wakers.len();
+    for waker in all {
+        if !wakers[before..].iter().any(|other| other.will_wake(&waker)) {
+            wakers.push(waker);
+        }
     }
 }

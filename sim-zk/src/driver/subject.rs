@@ -1,9 +1,12 @@
 //! The operation and the paths of a request, for its error. A successful request pays nothing for them: the paths are
 //! interned, and the operations of a transaction are the caller's own values.
 
-use crate::message::{Ask, CreateForm, ReadOp};
+use crate::message::{Answer, Ask, CreateForm, ReadOp, Refusal};
 use crate::paths::{PathId, Paths};
 use zk_recipes::zk::{Error, Op};
+
+/// The reply of a server.
+pub(super) type Answered = Result<Answer, Refusal>;
 
 pub(super) enum Subject {
     /// An operation on one path.

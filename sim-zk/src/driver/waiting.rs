@@ -3,7 +3,7 @@
 use super::Sim;
 use super::shared::Core;
 use std::future::{Future, poll_fn};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use zk_recipes::zk::waiters::{Place, Waiters};
 
 impl Sim {
@@ -48,17 +48,5 @@ impl<Q: Fn(&mut Core) -> &mut Waiters> Drop for Waiter<Q> {
         let mut waker = None;
         self.sim.unless_ended(|core| waker = (self.queue)(core).leave(place));
         drop(waker);
-    }
-}
-
-/// Takes all wakers, each task once however many of its futures wait: in interleaving mode each waking is a turn.
-pub(super) fn wake_all(waiting: &mut Waiters, wakers: &mut Vec<Waker>) {
-    let mut all = Vec::new();
-    waiting.wake_all(&mut all);
-    let before = wakers.len();
-    for waker in all {
-        if !wakers[before..].iter().any(|other| other.will_wake(&waker)) {
-            wakers.push(waker);
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Connections and requests of clients (`ZooKeeperServer`, `NIOServerCnxn`).
 
 use super::packet::{Write, WriteBody};
-use super::stages::Read;
 use super::{Env, Member, Packet, Role};
 use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Ask, Code, ConnId, Down, Password, Tag, Up};
@@ -13,6 +12,15 @@ use zk_recipes::zk::SessionId;
 
 /// The xid of pings and their replies.
 pub(crate) const PING: i32 = -2;
+
+/// A read that needs no other server.
+#[derive(Clone, Debug)]
+pub(super) struct Read {
+    pub conn: ConnId,
+    pub xid: i32,
+    pub ask: Ask,
+    pub tag: Tag,
+}
 
 /// A request that waits for an earlier one of the same session.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The disk and the apply stage of a server (`SyncRequestProcessor`, `CommitProcessor`, `FinalRequestProcessor`):
 //! logging, applying, and replying.
 
-use super::intake::Waiting;
+use super::intake::{Read, Waiting};
 use super::{Env, Member, Packet, Role};
 use crate::choose::Point;
 use crate::injected_bug::InjectedBug;
@@ -30,15 +30,6 @@ pub(super) struct Withheld {
 
 /// A sync at a follower that waits for a commit: the follower, the session and the number at the follower.
 pub(super) type WaitingSync = (u8, SessionId, u64);
-
-/// A read that needs no other server.
-#[derive(Clone, Debug)]
-pub(super) struct Read {
-    pub conn: ConnId,
-    pub xid: i32,
-    pub ask: Ask,
-    pub tag: Tag,
-}
 
 impl Member {
     /// Writes a proposal to the disk.

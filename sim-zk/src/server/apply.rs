@@ -147,7 +147,7 @@ impl Replica {
         let &Txn { zxid, op, .. } = txn;
         let stat =
             self.tree.create(path, data.clone(), acl.clone(), life, *creations, zxid, txn.time, env.paths);
-        self.tree.has_had(path, env.settings.first_number);
+        self.tree.preset_creations(path, env.settings.first_number);
         if env.first {
             let owner = match life {
                 Life::Ephemeral(session) => session,

@@ -183,49 +183,48 @@ impl Body<'_, '_> {
         Some(Watching { relative, data, exist, child, persistent, recursive })
     }
 
-    /// Decodes the number of the next operation of a multi; `Some(None)` after the last one.
-    fn next_op(&mut self) -> Option<Option<i32>> {
-        let (op, is_done, _error) = (self.from.int()?, self.from.bool()?, self.from.int()?);
-        Some((!is_done).then_some(op))
+    /// Decodes the operations of a multi. `op` decodes one by its number; `None` from it makes the whole request malformed.
+    fn ops<T>(&mut self, op: impl Fn(&mut Self, i32) -> Option<T>) -> Option<Vec<T>> {
+        let mut ops = Vec::new();
+        loop {
+            let (number, is_done, _error) = (self.from.int()?, self.from.bool()?, self.from.int()?);
+            if is_done {
+                return Some(ops);
+            }
+            ops.push(op(self, number)?);
+        }
     }
 
     fn multi(&mut self) -> Option<Vec<AskOp>> {
-        let mut ops = Vec::new();
-        while let Some(op) = self.next_op()? {
-            ops.push(match op {
-                number::CREATE | number::CREATE_2 | number::CREATE_CONTAINER | number::CREATE_TTL => {
-                    let creation = self.creation(op)?;
-                    AskOp::Create(as_in_a_multi(creation)?)
-                }
-                number::DELETE => AskOp::Delete { path: self.path()?, version: self.from.int()? },
-                number::SET_DATA => {
-                    AskOp::Set { path: self.path()?, data: self.data()?, version: self.from.int()? }
-                }
-                number::CHECK => AskOp::Check { path: self.path()?, version: self.from.int()? },
-                number::GET_DATA | number::GET_CHILDREN => {
-                    let _read = (self.from.text()?, self.from.bool()?);
-                    AskOp::Other(op)
-                }
-                // The end of an unknown operation cannot be found.
-                _ => return None,
-            });
-        }
-        Some(ops)
+        self.ops(|this, op| match op {
+            number::CREATE | number::CREATE_2 | number::CREATE_CONTAINER | number::CREATE_TTL => {
+                Some(AskOp::Create(as_in_a_multi(this.creation(op)?)?))
+            }
+            number::DELETE => Some(AskOp::Delete { path: this.path()?, version: this.from.int()? }),
+            number::SET_DATA => {
+                Some(AskOp::Set { path: this.path()?, data: this.data()?, version: this.from.int()? })
+            }
+            number::CHECK => Some(AskOp::Check { path: this.path()?, version: this.from.int()? }),
+            number::GET_DATA | number::GET_CHILDREN => {
+                let _read = (this.from.text()?, this.from.bool()?);
+                Some(AskOp::Other(op))
+            }
+            // The end of an unknown operation cannot be found.
+            _ => None,
+        })
     }
 
     fn multi_read(&mut self) -> Option<Vec<ReadOp>> {
-        let mut ops = Vec::new();
-        while let Some(op) = self.next_op()? {
+        self.ops(|this, op| {
             let read = match op {
                 number::GET_DATA => ReadOp::Get,
                 number::GET_CHILDREN => ReadOp::Children,
-                // Any other operation makes the whole request malformed.
                 _ => return None,
             };
-            ops.push(read(self.path()?));
-            let _watch = self.from.bool()?;
-        }
-        Some(ops)
+            let read = read(this.path()?);
+            let _watch = this.from.bool()?;
+            Some(read)
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connections between clients and servers: two FIFO streams each, with latencies, which can be cut.
 
 use super::next::Reminder;
-use super::stream::Stream;
+use super::stream::{FEW, Stream};
 use super::{Context, HandleId, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
@@ -29,9 +29,6 @@ pub(super) struct Conn {
     /// Received packets, if it is driven by hand.
     arrived: VecDeque<Down>,
 }
-
-/// The capacity that a connection keeps when nothing is in flight, in packets.
-pub(super) const FEW: usize = 64;
 
 impl Conn {
     /// Returns a connection that has ended on both sides.

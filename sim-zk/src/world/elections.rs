@@ -21,7 +21,7 @@ const JOINING: u64 = 245_000;
 
 /// The result of evaluating the votes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Found {
+enum VoteResult {
     /// A leader exists.
     Leader(u8),
     /// A quorum of servers without a leader; the first will lead.
@@ -75,19 +75,21 @@ impl World {
                 self.draw_unheard(id, context);
                 self.look_again(id, LOOK_AGAIN);
             }
-            (Some(Found::Leader(before)), Some(Found::Leader(leader))) if before == leader => {
+            (Some(VoteResult::Leader(before)), Some(VoteResult::Leader(leader))) if before == leader => {
                 self.join(leader, id, context);
             }
-            (Some(Found::Quorum(before)), Some(Found::Quorum(members))) if before[0] == members[0] => {
+            (Some(VoteResult::Quorum(before)), Some(VoteResult::Quorum(members)))
+                if before[0] == members[0] =>
+            {
                 self.establish(members, context);
             }
             (_, Some(found)) => {
                 let drawn = u64::from(context.choose(Victim::Server(id), Point::Duration, 16));
                 let takes = match found {
-                    Found::Leader(_) => JOINING + drawn * 2_000,
+                    VoteResult::Leader(_) => JOINING + drawn * 2_000,
                     // Sometimes a round of votes is lost.
-                    Found::Quorum(_) if drawn >= 12 => ELECTION + (drawn - 8) * 50_000,
-                    Found::Quorum(_) => ELECTION + drawn * 3_000,
+                    VoteResult::Quorum(_) if drawn >= 12 => ELECTION + (drawn - 8) * 50_000,
+                    VoteResult::Quorum(_) => ELECTION + drawn * 3_000,
                 };
                 self.votes[usize::from(id)].found = Some(found);
                 self.look_again(id, takes);
@@ -100,7 +102,7 @@ impl World {
         awake(a) && awake(b) && (a == b || !self.is_held(a, b) && !self.is_held(b, a))
     }
 
-    fn look_around(&self, id: u8, unheard: Option<u8>) -> Option<Found> {
+    fn look_around(&self, id: u8, unheard: Option<u8>) -> Option<VoteResult> {
         let me = &self.members[usize::from(id)];
         let majority = usize::from(self.config.majority());
         let leads = |leader: &&crate::ensemble::Member| {
@@ -116,7 +118,7 @@ impl World {
                 && self.hear_each_other(id, leader.id)
         };
         if let Some(leader) = self.members.iter().filter(leads).max_by_key(|leader| leader.epoch) {
-            return Some(Found::Leader(leader.id));
+            return Some(VoteResult::Leader(leader.id));
         }
         let heard = |other: u8| self.hear_each_other(id, other) && (unheard != Some(other) || other == id);
         let looking = |other: &u8| self.members[usize::from(*other)].is_looking();
@@ -132,7 +134,7 @@ impl World {
         let mut members: Vec<u8> =
             heard.into_iter().filter(|o| *o != best && self.hear_each_other(best, *o)).collect();
         members.insert(0, best);
-        (members.len() >= majority).then_some(Found::Quorum(members))
+        (members.len() >= majority).then_some(VoteResult::Quorum(members))
     }
 
     /// Makes the first server lead the others.
@@ -165,7 +167,7 @@ impl World {
 /// The election state of a server: the last result, and the time of the next evaluation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vote {
-    found: Option<Found>,
+    found: Option<VoteResult>,
     looks_at: u64,
     /// The server whose vote is lost in this round.
     unheard: Option<u8>,

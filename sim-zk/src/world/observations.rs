@@ -146,7 +146,7 @@ impl World {
     }
 
     /// Returns whether the clock of a process has passed `until`, as the start of a sleep observes it.
-    pub(crate) fn is_past(&mut self, process: u8, until: u64) -> bool {
+    pub(crate) fn observes_past(&mut self, process: u8, until: u64) -> bool {
         let is_past = until <= self.time_of(process);
         self.record(process, Observation::Slept(is_past));
         is_past

@@ -1,7 +1,9 @@
 //! One direction of a link: packets in order, each with its due time and its place in the order of the world.
 
-use super::connections::FEW;
 use std::collections::VecDeque;
+
+/// The capacity that a connection keeps when nothing is in flight, in packets.
+pub(super) const FEW: usize = 64;
 
 /// A FIFO stream of packets in flight.
 #[derive(Clone, Debug)]

@@ -341,9 +341,10 @@ impl<C: Client> QueueClient<C> {
             let object = ObjectId(number as u16);
             let me = self.client.number();
             // A session that is over cannot settle anything more.
-            let settled = match is_in_its_session && G::SETTLES {
-                true => settles(&self.client, object, || gets.settle()).await,
-                false => gets.settle().await.ok(),
+            let settled = if is_in_its_session && G::SETTLES {
+                settles(&self.client, object, || gets.settle()).await
+            } else {
+                gets.settle().await.ok()
             };
             let in_hand = settled.unwrap_or_else(|| gets.in_hand());
             sometimes!(&self.client, "what was taken outlives its session", in_hand > 0);

@@ -11,12 +11,15 @@ use zk_harness::plan::Plan;
 use zk_harness::workload::Workload;
 
 /// Of the faults that can lose a reply, only those that break connections; server faults can, too.
-const BREAKS: Trigger = Trigger { faults: BREAK, plan: |_| world().with(BREAK, 0.03) };
-const BREAK: &[Fault] = &[Fault::RequestLost, Fault::ReplyLost, Fault::ReplyLate, Fault::Disconnect];
+const BREAKS: Trigger =
+    Trigger { faults: CONNECTION_FAULTS, plan: |_| world().with(CONNECTION_FAULTS, 0.03) };
+const CONNECTION_FAULTS: &[Fault] =
+    &[Fault::RequestLost, Fault::ReplyLost, Fault::ReplyLate, Fault::Disconnect];
 
 /// Servers lag.
-const LAGS: Trigger = Trigger { faults: LAG, plan: |_| Plan { faults: 6, ..world().with(LAG, 0.02) } };
-const LAG: &[Fault] = &[Fault::LinkHeld, Fault::ApplyStall, Fault::ServerPartition];
+const LAGS: Trigger =
+    Trigger { faults: LAG_FAULTS, plan: |_| Plan { faults: 6, ..world().with(LAG_FAULTS, 0.02) } };
+const LAG_FAULTS: &[Fault] = &[Fault::LinkHeld, Fault::ApplyStall, Fault::ServerPartition];
 
 pub(super) static ALL: &[Workload] = &[
     wrong("raw-loses-no-reply", InjectedBug::LosesNoReply, &raw::WORKLOAD, None, BREAKS),

@@ -6,7 +6,7 @@
 //! 4. Tidy: close the case's sessions, delete its nodes.
 
 use super::case::Case;
-use super::session::{Heard, PATIENCE, Session};
+use super::session::{Awaited, PATIENCE, Session};
 use super::target::{Greeting, ListOrder, Target, Trouble};
 use crate::exchange::Arrival;
 use crate::exchange::form::{Expect, Item, LastZxid, Notice, Step};
@@ -122,7 +122,7 @@ impl<T: Target> Player<T> {
     pub(super) fn last_zxid(&mut self) -> Result<i64, Trouble> {
         let ping = Step { op: "ping".to_owned(), ..Step::default() };
         match self.control.ask(&mut self.target, &ping, &Terms::default(), PATIENCE)? {
-            (Heard::Reply(told), _) => Ok(told.zxid.unwrap_or(0)),
+            (Awaited::Reply(told), _) => Ok(told.zxid.unwrap_or(0)),
             _ => Err(Trouble::ControlLost),
         }
     }
@@ -232,9 +232,9 @@ impl<T: Target> Player<T> {
         }
         let (heard, before) = session.ask(target, step, &self.terms, within)?;
         let mut told = match heard {
-            Heard::Reply(told) => *told,
-            Heard::Nothing => return Ok(Expect { no_reply: true, before, ..Expect::default() }),
-            Heard::Closed => return Ok(Expect { closed: true, before, ..Expect::default() }),
+            Awaited::Reply(told) => *told,
+            Awaited::Nothing => return Ok(Expect { no_reply: true, before, ..Expect::default() }),
+            Awaited::Closed => return Ok(Expect { closed: true, before, ..Expect::default() }),
         };
         told.before = before;
         let close = step.op == "close" || step.op == "closeSession";

@@ -108,7 +108,9 @@ impl<S: Supply> Ground<'_, S> {
         }
         let player = self.player.as_mut().expect("it was just prepared");
         if case.restarts() && !player.can_restart() {
-            return Ok(CaseVerdict::Skip("it restarts the server, which this program did not start".to_owned()));
+            return Ok(CaseVerdict::Skip(
+                "it restarts the server, which this program did not start".to_owned(),
+            ));
         }
         let observed = player.play(case)?;
         for path in player.tidy()? {
@@ -118,9 +120,9 @@ impl<S: Supply> Ground<'_, S> {
         }
         Ok(match compare(case, &observed, player.order()) {
             None => CaseVerdict::Pass,
-            Some(difference) if case.fresh && !self.pristine => CaseVerdict::Skip(format!(
-                "it needs a fresh server; here, {difference}"
-            )),
+            Some(difference) if case.fresh && !self.pristine => {
+                CaseVerdict::Skip(format!("it needs a fresh server; here, {difference}"))
+            }
             Some(difference) if case.is_race() => CaseVerdict::Race(difference),
             Some(difference) => CaseVerdict::Differ(difference),
         })

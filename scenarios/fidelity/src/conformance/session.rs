@@ -29,7 +29,7 @@ pub(super) struct Session<L> {
 }
 
 /// What arrived in place of a reply, or the reply.
-pub(super) enum Heard {
+pub(super) enum Awaited {
     /// The reply.
     Reply(Box<Expect>),
     /// No reply within the time limit.
@@ -51,20 +51,20 @@ impl<L> Session<L> {
         step: &Step,
         terms: &Terms,
         within: Duration,
-    ) -> Result<(Heard, Vec<Notice>), Garbled> {
+    ) -> Result<(Awaited, Vec<Notice>), Garbled> {
         let own = self.next_xid();
         let frame = wire::request(step, own, terms.z0).expect("it was tried when the case was read");
         let xid = wire::xid(step, own);
         let mut before = Vec::new();
-        let Some(link) = &mut self.link else { return Ok((Heard::Closed, before)) };
+        let Some(link) = &mut self.link else { return Ok((Awaited::Closed, before)) };
         target.send(link, &[frame]);
         let end = target.now() + within;
         loop {
             match target.receive(link, end.saturating_sub(target.now())) {
-                Arrival::Nothing => return Ok((Heard::Nothing, before)),
+                Arrival::Nothing => return Ok((Awaited::Nothing, before)),
                 Arrival::Closed | Arrival::Refused => {
                     self.link = None;
-                    return Ok((Heard::Closed, before));
+                    return Ok((Awaited::Closed, before));
                 }
                 Arrival::Frame(frame) => {
                     let (header, body) = reply::header(&frame)?;
@@ -73,7 +73,7 @@ impl<L> Session<L> {
                     } else if header.xid == xid {
                         self.seen = self.seen.max(header.zxid);
                         let told = reply::reply(&step.op, header, body, terms)?;
-                        return Ok((Heard::Reply(Box::new(told)), before));
+                        return Ok((Awaited::Reply(Box::new(told)), before));
                     }
                     // Otherwise it is a late reply that no step awaits any more.
                 }

@@ -1,6 +1,6 @@
 //! A simulated standalone server, on a fault-free network.
 
-use super::supply::{Configuration, TICK};
+use super::configuration::{Configuration, TICK};
 use super::target::{Greeting, ListOrder, Target, Trouble};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};

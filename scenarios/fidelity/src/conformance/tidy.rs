@@ -1,7 +1,7 @@
 //! Restores a server after a case: no sessions of the case, no nodes of it.
 
 use super::play::Player;
-use super::session::{Heard, PATIENCE};
+use super::session::{Awaited, PATIENCE};
 use super::target::{Greeting, Target, Trouble};
 use crate::exchange::form::{Expect, Step};
 use crate::exchange::reply::Terms;
@@ -115,7 +115,7 @@ impl<T: Target> Player<T> {
 
     fn ask(&mut self, step: &Step) -> Result<Expect, Trouble> {
         match self.control.ask(&mut self.target, step, &Terms::default(), PATIENCE)? {
-            (Heard::Reply(told), _) => Ok(*told),
+            (Awaited::Reply(told), _) => Ok(*told),
             _ => Err(Trouble::ControlLost),
         }
     }

@@ -153,7 +153,7 @@ impl<'a> Known<'a> {
         let (ones, others): (&[String], &[String]) = match fault {
             Fault::Link(_, Links::All) => (&[], &[]),
             Fault::Link(_, Links::Between(from, to) | Links::BothWays(from, to)) => (from, to),
-            Fault::Member(_, members) => (members, &[]),
+            Fault::MemberId(_, members) => (members, &[]),
         };
         ones.iter().chain(others).try_for_each(|member| self.member(member))
     }

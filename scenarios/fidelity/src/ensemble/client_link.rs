@@ -19,7 +19,7 @@ pub(super) struct ClientLink<C> {
     pub(super) is_over: bool,
     /// The zxid of the last reply.
     pub(super) seen: i64,
-    asked: Vec<Asked>,
+    asked: Vec<AwaitedReply>,
     pub(super) notices: VecDeque<Notice>,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Greeting {
 }
 
 /// A request, and the text of its reply.
-struct Asked {
+struct AwaitedReply {
     xid: i32,
     request: Request,
     told: Option<String>,
@@ -68,7 +68,7 @@ impl<C> ClientLink<C> {
             .expect("it was tried when the scenario was read");
         cluster.send(&self.connection, frame);
         let xid = wire::xid(request, own_xid);
-        self.asked.push(Asked { xid, request: request.clone(), told: None, settled: false });
+        self.asked.push(AwaitedReply { xid, request: request.clone(), told: None, settled: false });
         self.asked.len() - 1
     }
 
@@ -105,7 +105,7 @@ impl<C> ClientLink<C> {
     }
 
     fn reply(&mut self, header: Header, body: &[u8]) -> Result<(), Garbled> {
-        let mine = |asked: &&mut Asked| asked.xid == header.xid && asked.told.is_none();
+        let mine = |asked: &&mut AwaitedReply| asked.xid == header.xid && asked.told.is_none();
         if let Some(asked) = self.asked.iter_mut().find(mine) {
             let told = reply::reply(&asked.request.op, header, body, &Terms::default())?;
             asked.told = Some(super::answer::reply(&asked.request, &told));

@@ -8,15 +8,15 @@ pub type Micros = u64;
 
 /// A member of the ensemble, by its index from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member(pub usize);
+pub struct MemberId(pub usize);
 
 /// One direction of the connection between two members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The sender.
-    pub from: Member,
+    pub from: MemberId,
     /// The receiver.
-    pub to: Member,
+    pub to: MemberId,
 }
 
 /// A stage of a member's pipeline that can stall while the others run.
@@ -53,17 +53,17 @@ pub trait Cluster {
 
     /// The leader of the latest epoch, once a quorum follows it: `None` while there is none, as during an election, or
     /// after its process has died. A paused or isolated leader remains the leader until there is another.
-    fn leader(&self) -> Option<Member>;
+    fn leader(&self) -> Option<MemberId>;
 
     /// The members that serve clients under that leader, including the leader: none while there is no leader.
-    fn serving(&self) -> Vec<Member>;
+    fn serving(&self) -> Vec<MemberId>;
 
     /// The last zxid that a member has applied, as a client would see it (`DataTree.lastProcessedZxid`): `None` while
     /// its process does not run.
-    fn last_applied(&self, member: Member) -> Option<i64>;
+    fn last_applied(&self, member: MemberId) -> Option<i64>;
 
     /// Opens a connection to a member, and sends a hello on it.
-    fn open(&mut self, member: Member, hello: &Hello) -> Self::Connection;
+    fn open(&mut self, member: MemberId, hello: &Hello) -> Self::Connection;
 
     /// Sends a frame. If the connection is gone nothing is sent; `receive` will report that.
     fn send(&mut self, connection: &Self::Connection, frame: Vec<u8>);
@@ -88,22 +88,22 @@ pub trait Cluster {
     fn heal(&mut self, link: Link);
 
     /// Kills a member's process (`kill -9`). Packets that its host has accepted are still delivered.
-    fn kill(&mut self, member: Member);
+    fn kill(&mut self, member: MemberId);
 
     /// Starts a member's process again, with its log. No effect if it runs.
-    fn start(&mut self, member: Member);
+    fn start(&mut self, member: MemberId);
 
     /// Pauses a member's process; its host still accepts connections and bytes.
-    fn pause(&mut self, member: Member);
+    fn pause(&mut self, member: MemberId);
 
     /// Resumes a paused process.
-    fn resume(&mut self, member: Member);
+    fn resume(&mut self, member: MemberId);
 
     /// Stalls one stage of a member.
-    fn stall(&mut self, member: Member, stage: PipelineStage);
+    fn stall(&mut self, member: MemberId, stage: PipelineStage);
 
     /// Ends the stall.
-    fn unstall(&mut self, member: Member, stage: PipelineStage);
+    fn unstall(&mut self, member: MemberId, stage: PipelineStage);
 }
 
 /// Whether it is the name of a member in an ensemble of that size.

@@ -3,7 +3,7 @@
 //! Each request takes the next reply of its script, a millisecond later; the last reply is repeated. The fake logs
 //! everything that is done to it.
 
-use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
+use super::cluster::{Cluster, Link, MemberId, Micros, PipelineStage};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
 use std::collections::{BTreeMap, VecDeque};
@@ -46,8 +46,8 @@ pub(super) struct Fake {
     lines: Vec<FakeConnection>,
     held: Vec<(usize, Arrival)>,
     zxid: i64,
-    dead: Vec<Member>,
-    paused: Vec<Member>,
+    dead: Vec<MemberId>,
+    paused: Vec<MemberId>,
     /// The log of requests and actions.
     pub(super) log: std::rc::Rc<std::cell::RefCell<Vec<String>>>,
 }
@@ -202,20 +202,20 @@ impl Cluster for Fake {
         3
     }
 
-    fn leader(&self) -> Option<Member> {
-        [Member(1), Member(2)].into_iter().find(|member| !self.dead.contains(member))
+    fn leader(&self) -> Option<MemberId> {
+        [MemberId(1), MemberId(2)].into_iter().find(|member| !self.dead.contains(member))
     }
 
-    fn serving(&self) -> Vec<Member> {
-        let serves = |member: &Member| !self.dead.contains(member) && !self.paused.contains(member);
-        (0..3).map(Member).filter(serves).collect()
+    fn serving(&self) -> Vec<MemberId> {
+        let serves = |member: &MemberId| !self.dead.contains(member) && !self.paused.contains(member);
+        (0..3).map(MemberId).filter(serves).collect()
     }
 
-    fn last_applied(&self, member: Member) -> Option<i64> {
+    fn last_applied(&self, member: MemberId) -> Option<i64> {
         (!self.dead.contains(&member)).then_some(self.zxid)
     }
 
-    fn open(&mut self, member: Member, hello: &Hello) -> usize {
+    fn open(&mut self, member: MemberId, hello: &Hello) -> usize {
         let name = format!("connect {}", member.0);
         self.note(format!("{name} session {:x} seen {:x}", hello.session, hello.last_zxid));
         self.lines.push(FakeConnection::default());
@@ -273,31 +273,31 @@ impl Cluster for Fake {
         self.undo();
     }
 
-    fn kill(&mut self, member: Member) {
+    fn kill(&mut self, member: MemberId) {
         self.note(format!("kill {}", member.0));
         self.dead.push(member);
     }
 
-    fn start(&mut self, member: Member) {
+    fn start(&mut self, member: MemberId) {
         self.note(format!("start {}", member.0));
         self.dead.retain(|dead| *dead != member);
     }
 
-    fn pause(&mut self, member: Member) {
+    fn pause(&mut self, member: MemberId) {
         self.note(format!("pause {}", member.0));
         self.paused.push(member);
     }
 
-    fn resume(&mut self, member: Member) {
+    fn resume(&mut self, member: MemberId) {
         self.note(format!("resume {}", member.0));
         self.paused.retain(|paused| *paused != member);
     }
 
-    fn stall(&mut self, member: Member, stage: PipelineStage) {
+    fn stall(&mut self, member: MemberId, stage: PipelineStage) {
         self.note(format!("stall {} {stage:?}", member.0));
     }
 
-    fn unstall(&mut self, member: Member, stage: PipelineStage) {
+    fn unstall(&mut self, member: MemberId, stage: PipelineStage) {
         self.note(format!("unstall {} {stage:?}", member.0));
         self.undo();
     }

@@ -1,17 +1,17 @@
 //! A scenario's faults, on the members and links that it names.
 
-use super::cluster::{Cluster, Link, Member, PipelineStage};
+use super::cluster::{Cluster, Link, MemberId, PipelineStage};
 use super::play::{Player, Stuck};
 use super::step::{Fault, LinkFault, Links, MemberFault};
 
 impl<C: Cluster> Player<'_, C> {
     /// The member that has that name now.
-    pub(super) fn member(&self, role: &str) -> Option<Member> {
+    pub(super) fn member(&self, role: &str) -> Option<MemberId> {
         match role {
             "NEWL" => self.cluster.leader(),
             "NEWF" => {
                 let (leader, serving) = (self.cluster.leader()?, self.cluster.serving());
-                let runs = |member: &Member| self.cluster.last_applied(*member).is_some();
+                let runs = |member: &MemberId| self.cluster.last_applied(*member).is_some();
                 let mut others = self.cast.iter().copied().filter(|member| *member != leader && runs(member));
                 others.clone().find(|member| serving.contains(member)).or_else(|| others.next())
             }
@@ -23,7 +23,7 @@ impl<C: Cluster> Player<'_, C> {
         }
     }
 
-    fn members(&self, roles: &[String]) -> Result<Vec<Member>, Stuck> {
+    fn members(&self, roles: &[String]) -> Result<Vec<MemberId>, Stuck> {
         let nobody = |role: &String| Stuck::Nobody { step: self.number, role: role.clone() };
         roles.iter().map(|role| self.member(role).ok_or_else(|| nobody(role))).collect()
     }
@@ -41,7 +41,7 @@ impl<C: Cluster> Player<'_, C> {
                     }
                 }
             }
-            Fault::Member(what, roles) => {
+            Fault::MemberId(what, roles) => {
                 for member in self.members(roles)? {
                     self.strike(*what, member);
                 }
@@ -50,7 +50,7 @@ impl<C: Cluster> Player<'_, C> {
         Ok(())
     }
 
-    fn strike(&mut self, what: MemberFault, member: Member) {
+    fn strike(&mut self, what: MemberFault, member: MemberId) {
         let cluster = &mut self.cluster;
         match what {
             MemberFault::Kill => cluster.kill(member),

@@ -9,7 +9,7 @@
 
 use super::case::{Meta, Scenario};
 use super::client_link::ClientLink;
-use super::cluster::{Cluster, Member, Micros};
+use super::cluster::{Cluster, MemberId, Micros};
 use super::expected::{Results, StepResult};
 use super::step::{Await, If, Op, RelativeZxid, Side, Since, Spin, Step, Ticks, Until, Wait, WaitFor};
 use crate::exchange::form::Step as Request;
@@ -116,7 +116,7 @@ pub(super) struct Player<'a, C: Cluster> {
     /// The number of the current step, from 1.
     pub(super) number: usize,
     /// The members: `L`, then `F1`, `F2`, ...
-    pub(super) cast: Vec<Member>,
+    pub(super) cast: Vec<MemberId>,
     pub(super) lines: Vec<ClientLink<C::Connection>>,
     pub(super) sessions: BTreeMap<String, Session>,
     sent: BTreeMap<String, Sent>,
@@ -149,7 +149,7 @@ impl<'a, C: Cluster> Player<'a, C> {
             cluster.leader().filter(|_| cluster.serving().len() >= members)
         });
         let leader = served.ok_or_else(|| Stuck::NotReady("not all members serve".to_owned()))?;
-        let others = (0..self.cluster.members()).map(Member).filter(|member| *member != leader);
+        let others = (0..self.cluster.members()).map(MemberId).filter(|member| *member != leader);
         self.cast = std::iter::once(leader).chain(others).collect();
         let label = "the scenario's own";
         self.session(label).timeout = PATIENCE;
@@ -360,16 +360,17 @@ impl<'a, C: Cluster> Player<'a, C> {
     }
 
     fn choose(&mut self, choice: &If) -> Result<(), Stuck> {
-        let steps = match choice.equals.matches(self.results.get(&choice.label)) {
-            true => &choice.then,
-            false => &choice.otherwise,
+        let steps = if choice.equals.matches(self.results.get(&choice.label)) {
+            &choice.then
+        } else {
+            &choice.otherwise
         };
         steps.iter().try_for_each(|step| self.step(step).map(drop))
     }
 
     fn here(&self) -> Mark {
         // The member that is furthest ahead: even the leader may lag behind a follower.
-        let members = (0..self.cluster.members()).map(Member);
+        let members = (0..self.cluster.members()).map(MemberId);
         let zxid = members.filter_map(|member| self.cluster.last_applied(member)).max().unwrap_or(0);
         Mark { at: self.cluster.now(), zxid }
     }
@@ -389,7 +390,7 @@ impl<'a, C: Cluster> Player<'a, C> {
 
 /// Whether all running members have applied the same.
 fn is_caught_up<C: Cluster>(cluster: &C) -> bool {
-    let mut applied = (0..cluster.members()).filter_map(|member| cluster.last_applied(Member(member)));
+    let mut applied = (0..cluster.members()).filter_map(|member| cluster.last_applied(MemberId(member)));
     let first = applied.next();
     first.is_some() && applied.all(|zxid| Some(zxid) == first)
 }

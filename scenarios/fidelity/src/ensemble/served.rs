@@ -11,7 +11,7 @@ mod socket;
 mod tests;
 mod tidy;
 
-use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
+use super::cluster::{Cluster, Link, MemberId, Micros, PipelineStage};
 use crate::exchange::Arrival;
 use crate::exchange::reply;
 use crate::exchange::wire::{self, Hello};
@@ -34,11 +34,11 @@ pub enum LastingFault {
     /// The packets of a link are lost, and sent again when the fault ends if their connection survives.
     Lose(Link),
     /// The process of a member is dead.
-    Kill(Member),
+    Kill(MemberId),
     /// The process of a member is paused.
-    Pause(Member),
+    Pause(MemberId),
     /// One stage of a member stalls.
-    Stall(Member, PipelineStage),
+    Stall(MemberId, PipelineStage),
 }
 
 /// The state of a member.
@@ -54,7 +54,7 @@ pub struct MemberStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The leader that a quorum follows, even while it is paused.
-    pub leader: Option<Member>,
+    pub leader: Option<MemberId>,
     /// The members, by their places.
     pub members: Vec<MemberStatus>,
 }
@@ -232,23 +232,23 @@ impl<C: ControlOfServed> Cluster for &Served<C> {
         self.addresses.len()
     }
 
-    fn leader(&self) -> Option<Member> {
+    fn leader(&self) -> Option<MemberId> {
         self.status()?.leader
     }
 
-    fn serving(&self) -> Vec<Member> {
+    fn serving(&self) -> Vec<MemberId> {
         let Some(status) = self.status().filter(|status| status.leader.is_some()) else { return Vec::new() };
-        let all = (0..).map(Member).zip(status.members);
+        let all = (0..).map(MemberId).zip(status.members);
         all.filter(|(member, of)| of.serves || Some(*member) == status.leader)
             .map(|(member, _)| member)
             .collect()
     }
 
-    fn last_applied(&self, member: Member) -> Option<i64> {
+    fn last_applied(&self, member: MemberId) -> Option<i64> {
         self.status()?.members.get(member.0)?.applied
     }
 
-    fn open(&mut self, member: Member, hello: &Hello) -> usize {
+    fn open(&mut self, member: MemberId, hello: &Hello) -> usize {
         let mut socket = Socket::open(self.addresses[member.0]);
         socket.send(&wire::hello(hello));
         self.sockets.borrow_mut().push(socket);
@@ -298,27 +298,27 @@ impl<C: ControlOfServed> Cluster for &Served<C> {
         self.end(LastingFault::Lose(link));
     }
 
-    fn kill(&mut self, member: Member) {
+    fn kill(&mut self, member: MemberId) {
         self.begin(LastingFault::Kill(member));
     }
 
-    fn start(&mut self, member: Member) {
+    fn start(&mut self, member: MemberId) {
         self.end(LastingFault::Kill(member));
     }
 
-    fn pause(&mut self, member: Member) {
+    fn pause(&mut self, member: MemberId) {
         self.begin(LastingFault::Pause(member));
     }
 
-    fn resume(&mut self, member: Member) {
+    fn resume(&mut self, member: MemberId) {
         self.end(LastingFault::Pause(member));
     }
 
-    fn stall(&mut self, member: Member, stage: PipelineStage) {
+    fn stall(&mut self, member: MemberId, stage: PipelineStage) {
         self.begin(LastingFault::Stall(member, stage));
     }
 
-    fn unstall(&mut self, member: Member, stage: PipelineStage) {
+    fn unstall(&mut self, member: MemberId, stage: PipelineStage) {
         self.end(LastingFault::Stall(member, stage));
     }
 }

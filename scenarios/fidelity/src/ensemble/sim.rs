@@ -1,7 +1,7 @@
 //! A simulated ensemble: its servers are close to each other, and their speed depends on the seed.
 
 use super::case::Meta;
-use super::cluster::{Cluster, Link, Member, Micros, PipelineStage};
+use super::cluster::{Cluster, Link, MemberId, Micros, PipelineStage};
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
@@ -33,7 +33,7 @@ struct ClientConnection {
 /// The phase of a connection.
 enum Phase {
     /// The hosts shake hands until then; the client's hello follows.
-    Handshake { until: Micros, member: Member, hello: Hello },
+    Handshake { until: Micros, member: MemberId, hello: Hello },
     /// The server has the connection, or its host has refused it.
     Open { conn: ConnId, refused: bool },
     /// The client closed it before it reached the server.
@@ -97,7 +97,7 @@ impl Simulated {
     }
 }
 
-fn id(member: Member) -> u8 {
+fn id(member: MemberId) -> u8 {
     u8::try_from(member.0).expect("an ensemble has at most nine members")
 }
 
@@ -109,7 +109,7 @@ fn loss(link: Link) -> Hold {
     Hold::Loss(id(link.from), id(link.to))
 }
 
-fn stage(member: Member, stage: PipelineStage) -> Hold {
+fn stage(member: MemberId, stage: PipelineStage) -> Hold {
     match stage {
         PipelineStage::Disk => Hold::Disk(id(member)),
         PipelineStage::Apply => Hold::Apply(id(member)),
@@ -139,20 +139,20 @@ impl Cluster for Simulated {
         usize::from(self.raw.world().config().servers)
     }
 
-    fn leader(&self) -> Option<Member> {
-        self.raw.world().leader_of_quorum().map(|id| Member(usize::from(id)))
+    fn leader(&self) -> Option<MemberId> {
+        self.raw.world().leader_of_quorum().map(|id| MemberId(usize::from(id)))
     }
 
-    fn serving(&self) -> Vec<Member> {
-        self.raw.world().following_quorum().into_iter().map(|id| Member(usize::from(id))).collect()
+    fn serving(&self) -> Vec<MemberId> {
+        self.raw.world().following_quorum().into_iter().map(|id| MemberId(usize::from(id))).collect()
     }
 
-    fn last_applied(&self, member: Member) -> Option<i64> {
+    fn last_applied(&self, member: MemberId) -> Option<i64> {
         let world = self.raw.world();
         world.is_running(id(member)).then(|| world.applied(id(member)))
     }
 
-    fn open(&mut self, member: Member, hello: &Hello) -> usize {
+    fn open(&mut self, member: MemberId, hello: &Hello) -> usize {
         let until = self.raw.now() + HANDSHAKE;
         let phase = Phase::Handshake { until, member, hello: hello.clone() };
         self.lines.push(ClientConnection { codec: Codec::default(), phase });
@@ -202,27 +202,27 @@ impl Cluster for Simulated {
         self.raw.release(loss(link));
     }
 
-    fn kill(&mut self, member: Member) {
+    fn kill(&mut self, member: MemberId) {
         self.raw.kill(id(member));
     }
 
-    fn start(&mut self, member: Member) {
+    fn start(&mut self, member: MemberId) {
         self.raw.start(id(member));
     }
 
-    fn pause(&mut self, member: Member) {
+    fn pause(&mut self, member: MemberId) {
         self.raw.hold(Hold::Server(id(member)));
     }
 
-    fn resume(&mut self, member: Member) {
+    fn resume(&mut self, member: MemberId) {
         self.raw.release(Hold::Server(id(member)));
     }
 
-    fn stall(&mut self, member: Member, of: PipelineStage) {
+    fn stall(&mut self, member: MemberId, of: PipelineStage) {
         self.raw.hold(stage(member, of));
     }
 
-    fn unstall(&mut self, member: Member, of: PipelineStage) {
+    fn unstall(&mut self, member: MemberId, of: PipelineStage) {
         self.raw.release(stage(member, of));
     }
 }

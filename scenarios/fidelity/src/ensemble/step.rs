@@ -142,7 +142,7 @@ pub enum Fault {
     /// On links between members.
     Link(LinkFault, Links),
     /// In members.
-    Member(MemberFault, Vec<String>),
+    MemberId(MemberFault, Vec<String>),
 }
 
 /// The kind of a link fault.

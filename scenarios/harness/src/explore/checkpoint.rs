@@ -4,7 +4,7 @@
 //! choices, and loading fails if that digest has changed.
 
 use super::scope::Scope;
-use super::search::{Branch, Breach, Exploration, Found};
+use super::search::{Branch, Breach, Exploration, Results};
 use super::visited::Visited;
 use crate::workload::Lookup;
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl Exploration {
             .into_iter()
             .map(|(what, choices, count)| (what.clone(), (Breach { what, choices }, count)));
         let found =
-            Found { runs, cut, choices, depth, first: first.map(breach), breaches: breaches.collect() };
+            Results { runs, cut, choices, depth, first: first.map(breach), breaches: breaches.collect() };
         let branches = queue.into_iter().flat_map(|(planned, branches)| {
             let planned: Arc<[u16]> = planned.into();
             branches.into_iter().map(move |(at, left)| Branch { planned: planned.clone(), at, left })

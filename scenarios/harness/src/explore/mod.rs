@@ -42,4 +42,4 @@ mod visited;
 pub use certificate::Certificate;
 pub use checkpoint::CheckpointError;
 pub use scope::Scope;
-pub use search::{Breach, Exploration, Found};
+pub use search::{Breach, Exploration, Results};

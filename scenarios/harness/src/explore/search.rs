@@ -54,7 +54,7 @@ impl Breach {
 
 /// The results so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Results {
     /// The number of runs.
     pub runs: u64,
     /// The number of runs that were cut short.
@@ -74,7 +74,7 @@ pub struct Exploration {
     pub(super) scope: Scope,
     pub(super) visited: Arc<Visited>,
     pub(super) queue: VecDeque<Branch>,
-    pub(super) found: Found,
+    pub(super) found: Results,
 }
 
 /// The result of one run.
@@ -92,7 +92,12 @@ impl Exploration {
     pub fn new(scope: Scope) -> Exploration {
         // The root has no choices: its run takes the default everywhere.
         let root = Branch { planned: Arc::from([]), at: 0, left: 0 };
-        Exploration { scope, visited: Arc::default(), queue: VecDeque::from([root]), found: Found::default() }
+        Exploration {
+            scope,
+            visited: Arc::default(),
+            queue: VecDeque::from([root]),
+            found: Results::default(),
+        }
     }
 
     /// The scope of the search.
@@ -101,7 +106,7 @@ impl Exploration {
     }
 
     /// The results so far.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &Results {
         &self.found
     }
 

@@ -114,9 +114,10 @@ mod tests {
     fn digest(order: &[(u16, bool)]) -> u128 {
         let mut remembered = Remembered::default();
         for (client, begins) in order {
-            let what = match begins {
-                true => What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 },
-                false => What::Return { outcome: Outcome::Done, failure: Failure::None },
+            let what = if *begins {
+                What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 }
+            } else {
+                What::Return { outcome: Outcome::Done, failure: Failure::None }
             };
             remembered.note(0, Who::Client(*client), OpId(u32::from(*client)), &what);
         }

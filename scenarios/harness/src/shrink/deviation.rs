@@ -23,7 +23,7 @@ pub struct Question {
 
 /// One question of a run, numbered among those of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
+pub struct NthQuestion {
     /// The kind of question.
     pub question: Question,
     /// The number of earlier questions of the kind.
@@ -34,7 +34,7 @@ pub struct Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviation {
     /// The question.
-    pub asked: Asked,
+    pub asked: NthQuestion,
     /// The chosen alternative.
     pub choice: u16,
 }
@@ -42,18 +42,18 @@ pub struct Deviation {
 /// A chooser that also sees the number of each question.
 pub trait Decide: Send {
     /// Picks one of the alternatives.
-    fn decide(&mut self, asked: &Asked) -> u32;
+    fn decide(&mut self, asked: &NthQuestion) -> u32;
 }
 
 impl Decide for Replay {
-    fn decide(&mut self, asked: &Asked) -> u32 {
+    fn decide(&mut self, asked: &NthQuestion) -> u32 {
         self.choose(asked.question.point, asked.question.of)
     }
 }
 
 /// A chooser with the given deviations, and the default everywhere else.
 #[derive(Clone, Debug)]
-pub struct Sparse(BTreeMap<Asked, u16>);
+pub struct Sparse(BTreeMap<NthQuestion, u16>);
 
 impl Sparse {
     /// The chooser with these deviations.
@@ -63,7 +63,7 @@ impl Sparse {
 }
 
 impl Decide for Sparse {
-    fn decide(&mut self, asked: &Asked) -> u32 {
+    fn decide(&mut self, asked: &NthQuestion) -> u32 {
         // The number of alternatives is part of the question, so the stored choice is within range.
         self.0.get(asked).map_or(0, |choice| u32::from(*choice))
     }
@@ -91,7 +91,7 @@ impl Quiet {
 }
 
 impl Decide for Quiet {
-    fn decide(&mut self, asked: &Asked) -> u32 {
+    fn decide(&mut self, asked: &NthQuestion) -> u32 {
         let Question { point, of, .. } = asked.question;
         if matches!(point, Point::Fault(_)) {
             return self.faults.choose(point, of);
@@ -130,7 +130,7 @@ impl<D: Decide> Chooser for Noting<D> {
     fn choose(&mut self, point: Point, n: u32) -> u32 {
         let question = Question { point, whom: self.whom, of: n };
         let count = self.asked.entry(question).or_default();
-        let asked = Asked { question, nth: *count };
+        let asked = NthQuestion { question, nth: *count };
         *count += 1;
         let choice = self.decides.decide(&asked);
         if choice > 0 {
@@ -173,7 +173,7 @@ impl Deviation {
 
     /// A readable form with the clients' names: `a: reply-lost at reply number 3`.
     pub fn describe(&self, clients: &[String]) -> String {
-        let Deviation { asked: Asked { question: Question { point, whom, of }, nth }, choice } = self;
+        let Deviation { asked: NthQuestion { question: Question { point, whom, of }, nth }, choice } = self;
         let (number, servers) = (nth + 1, |server: u8| format!("server {server}"));
         let whom = match *whom {
             Victim::Process(process) => {
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_choice_is_known_by_whom_it_is_about() {
         let question = Question { point: Point::User, whom: Victim::Process(1), of: 8 };
-        let deviation = Deviation { asked: Asked { question, nth: 2 }, choice: 5 };
+        let deviation = Deviation { asked: NthQuestion { question, nth: 2 }, choice: 5 };
         let mut sparse = Noting::new(Sparse::new(&[deviation]));
         let mut chosen = |process, n| {
             sparse.about(Victim::Process(process));
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn when_a_client_goes_those_behind_it_move_up() {
         let question = Question { point: Point::User, whom: Victim::Process(1), of: 8 };
-        let deviation = Deviation { asked: Asked { question, nth: 0 }, choice: 1 };
+        let deviation = Deviation { asked: NthQuestion { question, nth: 0 }, choice: 1 };
         let whom = |gone| deviation.without_client(gone).map(|moved| moved.asked.question.whom);
         assert_eq!(whom(0), Some(Victim::Process(0)));
         assert_eq!(whom(1), None);

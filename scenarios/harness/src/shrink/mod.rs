@@ -11,17 +11,18 @@
 //! result depends on the run alone, since the bound is a number of runs, not a time.
 
 pub mod deviation;
+mod failure;
 mod nearest;
 mod resampling;
 mod search;
 mod size;
 
+pub use failure::Failure;
 pub use nearest::{Nearest, Parting};
 pub use size::Size;
 
 use crate::recording::Recording;
-use crate::run::{Draw, Run};
-use deviation::Deviation;
+use crate::run::Draw;
 use search::Shrinking;
 use sim_zk::choose::Replay;
 use std::sync::atomic::AtomicBool;
@@ -30,15 +31,6 @@ use zk_checker::Verdict;
 /// The default budget, in runs. Most failures take a hundred; a failure that needs several sessions to expire at
 /// different times may take thousands.
 pub const RUNS: u32 = 10_000;
-
-/// A run that fails, and its deviations from the default choices.
-#[derive(Debug)]
-pub struct Failure {
-    /// Its deviations, in the order of the run.
-    pub deviations: Vec<Deviation>,
-    /// The run.
-    pub run: Run,
-}
 
 /// The result of shrinking.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The run nearest to the smallest failure that does not fail, and where their traces differ.
 
-use super::Failure;
 use super::deviation::{Deviation, Sparse};
+use super::failure::Failure;
 use super::search::Shrinking;
 use crate::plan::Plan;
 use std::fmt;

@@ -1,10 +1,9 @@
 //! The search for a smaller run: tries candidates and keeps the best.
 
-use super::Failure;
-use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
+use super::deviation::{Decide, Deviation, NthQuestion, Sparse};
+use super::failure::Failure;
 use super::size::Size;
 use crate::interference::is_foreign;
-use crate::panics::{Panic, caught};
 use crate::plan::{Interference, Plan};
 use crate::run::{Draw, Run};
 use sim_zk::choose::Point;
@@ -12,16 +11,6 @@ use sim_zk::fault::Victim;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::Verdict;
-
-impl Failure {
-    /// Makes a run. It need not fail.
-    pub(super) fn of(draw: Draw<impl Decide + 'static>) -> Result<Failure, Panic> {
-        let Draw { workload, plan, chooser } = draw;
-        let noting = Draw { workload, plan, chooser: Noting::new(chooser) };
-        let (run, noting) = caught(|| noting.run_by_chooser())?;
-        Ok(Failure { deviations: noting.into_deviations(), run })
-    }
-}
 
 /// The search.
 pub(super) struct Shrinking<'a> {
@@ -250,10 +239,10 @@ impl<'a> Shrinking<'a> {
         for one in all {
             let mut nth = one.asked.nth;
             while nth > 0 {
-                let sooner = Asked { nth: nth / 2, ..one.asked };
+                let sooner = NthQuestion { nth: nth / 2, ..one.asked };
                 let mut moved = self.best.deviations.clone();
                 let is_free = moved.iter().all(|other| other.asked != sooner);
-                let here = Asked { nth, ..one.asked };
+                let here = NthQuestion { nth, ..one.asked };
                 let Some(found) = moved.iter_mut().find(|other| other.asked == here) else { break };
                 found.asked = sooner;
                 if !is_free || !self.with_deviations(&moved) {

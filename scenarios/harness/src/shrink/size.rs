@@ -1,8 +1,5 @@
 //! The size of a run, for a human reader.
 
-use super::Failure;
-use crate::interference::is_foreign;
-
 /// The size of a run. Earlier fields weigh more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Size {
@@ -38,22 +35,5 @@ impl Size {
     /// Whether it is small enough to read.
     pub fn is_small(&self) -> bool {
         self.clients <= 3 && self.choices <= 12
-    }
-}
-
-impl Failure {
-    /// The size of the failure.
-    pub fn size(&self) -> Size {
-        let acts = self.run.faults().filter(|kind| is_foreign(*kind)).count();
-        Size {
-            clients: self.run.plan.clients,
-            rounds: self.run.plan.rounds,
-            servers: self.run.plan.servers,
-            acts: acts as u32,
-            faults: self.deviations.iter().filter(|deviation| deviation.is_fault()).count() as u32,
-            choices: self.deviations.len(),
-            sum: self.deviations.iter().map(|deviation| u64::from(deviation.choice)).sum(),
-            events: self.run.history.events.len(),
-        }
     }
 }

@@ -94,7 +94,7 @@ impl Search {
 
     fn draw_by(&self, strategy: Strategy, number: u64) -> Option<Draw<Placed>> {
         let plan = match strategy {
-            Strategy::Systematic => return self.enumeration().draw(self, number),
+            Strategy::Systematic => return self.enumeration().draw(number),
             Strategy::Uniform => uniform(self.workload, self.plan_of(number)),
             Strategy::Swarm | Strategy::Portfolio => self.plan_of(number),
         };
@@ -127,11 +127,11 @@ impl Search {
             Strategy::Portfolio => runs / 3,
             Strategy::Uniform | Strategy::Swarm => return None,
         };
-        Some(self.enumeration().counted(self, runs, jobs))
+        Some(self.enumeration().counted(runs, jobs))
     }
 
     fn enumeration(&self) -> &Enumeration {
-        self.places.get_or_init(|| Enumeration::of(self))
+        self.places.get_or_init(|| Enumeration::of(self.workload, self.plan_of(0), &self.kinds()))
     }
 }
 
@@ -140,10 +140,7 @@ fn uniform(workload: &Workload, plan: Plan) -> Plan {
     if plan.faults == 0 || workload.faults.is_empty() {
         return plan;
     }
-    let rate = |fault: &Fault| match fault.strikes_servers() {
-        true => UNIFORM_RATE_OF_SERVERS,
-        false => UNIFORM_RATE,
-    };
+    let rate = |fault: &Fault| if fault.strikes_servers() { UNIFORM_RATE_OF_SERVERS } else { UNIFORM_RATE };
     let rates = workload.faults.iter().map(|fault| (fault.name().to_owned(), rate(fault))).collect();
     Plan { rates, faults: UNIFORM_FAULTS, ..plan }
 }

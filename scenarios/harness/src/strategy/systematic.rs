@@ -4,12 +4,13 @@
 //! each kind at each point; then one for each pair, the second along the path that the run takes after the first. The order of
 //! each list spreads every prefix evenly over the path, so that a search that ends early has covered all parts of it.
 
-use super::Search;
 use crate::fault_set::FaultSet;
 use crate::plan::Plan;
 use crate::run::Draw;
 use crate::threads::on_threads;
+use crate::workload::Workload;
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};
+use sim_zk::fault::Fault;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -17,6 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// The faults to try.
 #[derive(Debug)]
 pub(super) struct Enumeration {
+    workload: &'static Workload,
     /// The plan of the run into which faults are placed.
     base: Plan,
     /// The kinds of fault.
@@ -115,33 +117,33 @@ impl Chooser for Placed {
 }
 
 impl Enumeration {
-    pub(super) fn of(search: &Search) -> Enumeration {
-        let kinds = search.kinds();
+    /// The ways to place faults of these kinds into a run with that plan.
+    pub(super) fn of(workload: &'static Workload, plan: Plan, kinds: &[Fault]) -> Enumeration {
         // The plan names the kinds for its readers; the placed faults do not depend on the rates.
         let rates = kinds.iter().map(|fault| (fault.name().to_owned(), 0.0)).collect();
         let faults = if kinds.is_empty() { 0 } else { 2 };
-        let base = Plan { rates, faults, ..search.plan_of(0) };
-        let kinds = FaultSet::of(&kinds);
-        let none = Enumeration { base, kinds, singles: 0, pairs: OnceLock::new() };
-        let singles = none.ways_after(search, None);
+        let base = Plan { rates, faults, ..plan };
+        let kinds = FaultSet::of(kinds);
+        let none = Enumeration { workload, base, kinds, singles: 0, pairs: OnceLock::new() };
+        let singles = none.ways_after(None);
         Enumeration { singles, ..none }
     }
 
     /// The number of ways to place one more fault after the first one, or from the beginning.
-    fn ways_after(&self, search: &Search, first: Option<u64>) -> u64 {
+    fn ways_after(&self, first: Option<u64>) -> u64 {
         let first = first.map(|way| Spot { way, of: self.singles });
         let chooser = Placed::at(first.as_slice(), self.kinds);
         let offered = chooser.offered.clone();
         // A panic is reported when its own run is made.
-        let _ = Draw { workload: search.workload, plan: self.base.clone(), chooser }.run_caught();
+        let _ = Draw { workload: self.workload, plan: self.base.clone(), chooser }.run_caught();
         offered.load(Ordering::Relaxed)
     }
 
-    fn pairs(&self, search: &Search, jobs: usize) -> &[u64] {
+    fn pairs(&self, jobs: usize) -> &[u64] {
         self.pairs.get_or_init(|| {
             let counts = Mutex::new(vec![0; self.singles as usize]);
             on_threads(0..self.singles, 1, jobs, &|single| {
-                let ways = self.ways_after(search, Some(single));
+                let ways = self.ways_after(Some(single));
                 counts.lock().expect("no thread panics while it holds this")[single as usize] = ways;
                 true
             });
@@ -155,18 +157,18 @@ impl Enumeration {
         })
     }
 
-    pub(super) fn counted(&self, search: &Search, runs: u64, jobs: usize) -> Counted {
-        let pairs = (runs > 1 + self.singles).then(|| self.pairs(search, jobs).last().copied().unwrap_or(0));
+    pub(super) fn counted(&self, runs: u64, jobs: usize) -> Counted {
+        let pairs = (runs > 1 + self.singles).then(|| self.pairs(jobs).last().copied().unwrap_or(0));
         Counted { singles: self.singles, pairs }
     }
 
-    pub(super) fn draw(&self, search: &Search, number: u64) -> Option<Draw<Placed>> {
-        let Some(index) = number.checked_sub(1) else { return Some(self.placing(search, &[])) };
+    pub(super) fn draw(&self, number: u64) -> Option<Draw<Placed>> {
+        let Some(index) = number.checked_sub(1) else { return Some(self.placing(&[])) };
         if index < self.singles {
             let spot = Spot { way: spread(index, self.singles), of: self.singles };
-            return Some(self.placing(search, &[spot]));
+            return Some(self.placing(&[spot]));
         }
-        let ends = self.pairs(search, 1);
+        let ends = self.pairs(1);
         let (index, total) = (index - self.singles, ends.last().copied().unwrap_or(0));
         if index >= total {
             return None;
@@ -175,13 +177,13 @@ impl Enumeration {
         let first = ends.partition_point(|end| *end <= pair);
         let begin = if first == 0 { 0 } else { ends[first - 1] };
         let second = Spot { way: pair - begin, of: ends[first] - begin };
-        Some(self.placing(search, &[Spot { way: first as u64, of: self.singles }, second]))
+        Some(self.placing(&[Spot { way: first as u64, of: self.singles }, second]))
     }
 
-    fn placing(&self, search: &Search, spots: &[Spot]) -> Draw<Placed> {
+    fn placing(&self, spots: &[Spot]) -> Draw<Placed> {
         let faults = if spots.is_empty() { self.base.faults } else { spots.len() as u32 };
         let plan = Plan { faults, ..self.base.clone() };
-        Draw { workload: search.workload, plan, chooser: Placed::at(spots, self.kinds) }
+        Draw { workload: self.workload, plan, chooser: Placed::at(spots, self.kinds) }
     }
 }
 

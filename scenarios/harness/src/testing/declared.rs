@@ -36,9 +36,7 @@ fn is_foreign(kind: Kind) -> bool {
 /// All rules together are judged only for the protocols of recipes.
 fn has_a_recipe(objects: &[Object]) -> Result<(), String> {
     match objects.iter().find(|object| object.kind == Kind::Semaphore) {
-        Some(_) => {
-            Err("a semaphore has no recipe, so name the rule that judges it: SM-1".to_owned())
-        }
+        Some(_) => Err("a semaphore has no recipe, so name the rule that judges it: SM-1".to_owned()),
         None => Ok(()),
     }
 }
@@ -50,9 +48,7 @@ fn judges(rule: RuleId, objects: &[Object]) -> Result<(), String> {
     }
     let (name, title) = (rule.name(), rule.title());
     if rule.is_about_claims() {
-        return Err(format!(
-            "{name} ({title}) judges reports of foreign programs, and no simulation"
-        ));
+        return Err(format!("{name} ({title}) judges reports of foreign programs, and no simulation"));
     }
     let mut kinds: Vec<&str> = objects.iter().map(|object| object.kind.name()).collect();
     kinds.dedup();

@@ -1,6 +1,6 @@
 //! Lifetimes as plain data.
 
-use super::{Belief, Office, Operation, Parties, SessionModel, Strike, Watch, Znode};
+use super::{Belief, Office, OperationRow, Parties, SessionModel, Strike, Watch, Znode};
 use crate::columns::Texts;
 use crate::lives::{Lives, WatchEnd};
 use crate::words::{Sentences, verb_name};
@@ -83,14 +83,14 @@ impl Lasting<'_> {
         model.collect()
     }
 
-    pub(super) fn operations(&self) -> Vec<Operation> {
+    pub(super) fn operations(&self) -> Vec<OperationRow> {
         let outcome = |outcome| match outcome {
             Outcome::Done => "done",
             Outcome::Refused => "refused",
             Outcome::Unknown => "unknown",
             Outcome::Cancelled => "cancelled",
         };
-        let model = self.lives.operations.iter().map(|operation| Operation {
+        let model = self.lives.operations.iter().map(|operation| OperationRow {
             client: self.parties.place(Who::Client(operation.client)),
             object: operation.object.0,
             verb: verb_name(operation.verb),

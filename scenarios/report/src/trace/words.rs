@@ -1,6 +1,6 @@
 //! The words of a trace: printed names of actors, requests, faults and results.
 
-use crate::asked::LostWrite;
+use crate::requests::LostWrite;
 use zk_checker::history::{Code, Failure, FaultKind, History, Notify, Request, Seen, Sym, Verb, Victim};
 use zk_checker::text::abbreviated;
 

@@ -1,6 +1,6 @@
 //! Checks of commands that do not depend on the state of the ensemble.
 
-use super::{Between, Command, OfServer, OneServer, OneWay, Op, RefusalCode, Refused, Released};
+use super::{Command, OfServer, OneServer, OneWay, Op, RefusalCode, Refused, Released, ServerCut};
 use sim_zk::fault::{Fault, Victim};
 
 impl Command {
@@ -46,7 +46,7 @@ impl Command {
 impl Released {
     /// The server or link whose fault ends.
     pub(crate) fn victim(self, servers: u8) -> Result<Victim, Refused> {
-        let between = Between { server: self.server, from: self.from, to: self.to, lasts: None };
+        let between = ServerCut { server: self.server, from: self.from, to: self.to, lasts: None };
         match (between.victim("release", servers)?, self.what) {
             (Victim::Link(..), Some(_)) => Err(Refused::new(400, "release of a stage needs `server`")),
             (victim, _) => Ok(victim),
@@ -68,7 +68,7 @@ impl Released {
     }
 }
 
-impl Between {
+impl ServerCut {
     /// The server or link, in an ensemble of that many servers.
     pub(crate) fn victim(&self, verb: &str, servers: u8) -> Result<Victim, Refused> {
         match (self.server, self.from, self.to) {
@@ -136,8 +136,9 @@ fn waits(path: Option<&str>, count: Option<u32>) -> Result<(), Refused> {
 }
 
 fn absolute(path: &str) -> Result<(), Refused> {
-    match path.starts_with('/') {
-        true => Ok(()),
-        false => Err(Refused::new(400, format!("the path {path:?} does not begin with a slash"))),
+    if path.starts_with('/') {
+        Ok(())
+    } else {
+        Err(Refused::new(400, format!("the path {path:?} does not begin with a slash")))
     }
 }

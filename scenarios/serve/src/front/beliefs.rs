@@ -239,9 +239,10 @@ impl Front {
                 let needs_begin = matches!(verb, Verb::Wait | Verb::Enter | Verb::Leave)
                     || outcome == Outcome::Refused
                         && matches!(verb, Verb::Acquire | Verb::Stand | Verb::Lease);
-                let before = match needs_begin {
-                    true => Some(self.closes(&key(verb), false, report)?),
-                    false => self.beliefs.open.remove(&key(verb)),
+                let before = if needs_begin {
+                    Some(self.closes(&key(verb), false, report)?)
+                } else {
+                    self.beliefs.open.remove(&key(verb))
                 };
                 let failure = match (verb, outcome) {
                     (Verb::Take, Outcome::Refused) => Failure::Nothing,
@@ -313,10 +314,7 @@ impl Front {
     }
 
     fn is_new(&self, key: &(String, ObjectId, Verb), report: &Report) -> Result<(), Refused> {
-        match self.beliefs.open.contains_key(key) {
-            true => Err(already(report)),
-            false => Ok(()),
-        }
+        if self.beliefs.open.contains_key(key) { Err(already(report)) } else { Ok(()) }
     }
 
     /// Removes the open operation that a report ends.
@@ -392,8 +390,7 @@ impl Front {
                 manner: Manner { reported: true, ..Manner::default() },
             })
         });
-        let object =
-            declared.ok_or_else(|| Refused::new(400, "recording has stopped: `status` says why"))?;
+        let object = declared.ok_or_else(|| Refused::new(400, "recording has stopped: `status` says why"))?;
         self.beliefs.objects.insert(report.object.clone(), (object, kind));
         Ok(object)
     }

@@ -2,7 +2,7 @@
 
 use super::{Front, reply};
 use crate::clients::ClientId;
-use crate::command::{Command, ForAWhile, OneServer, Refused, Which};
+use crate::command::{Command, OneServer, Refused, RequestFilter, TimedFault};
 use crate::control::Answer;
 use crate::micros;
 use serde_json::{Value, json};
@@ -111,15 +111,18 @@ impl Front {
             Command::LoseReply(which) => self.wait_for(Fault::ReplyLost, which, 0)?.into(),
             Command::LoseRequest(which) => self.wait_for(Fault::RequestLost, which, 0)?.into(),
             Command::DelayReply { lasts, client, op, path, count } => {
-                let which = Which { client: client.clone(), op: *op, path: path.clone(), count: *count };
+                let which =
+                    RequestFilter { client: client.clone(), op: *op, path: path.clone(), count: *count };
                 self.wait_for(Fault::ReplyLate, &which, micros(*lasts))?.into()
             }
             Command::Refuse { code, client, op, path, count } => {
-                let which = Which { client: client.clone(), op: *op, path: path.clone(), count: *count };
+                let which =
+                    RequestFilter { client: client.clone(), op: *op, path: path.clone(), count: *count };
                 self.wait_for(code.fault(), &which, 0)?.into()
             }
             Command::LoseNotification { client, path, count } => {
-                let which = Which { client: client.clone(), op: None, path: path.clone(), count: *count };
+                let which =
+                    RequestFilter { client: client.clone(), op: None, path: path.clone(), count: *count };
                 self.wait_for(Fault::WatchLost, &which, 0)?.into()
             }
             Command::Disconnect { client } => {
@@ -231,12 +234,12 @@ impl Front {
         }
     }
 
-    fn wait_for(&mut self, fault: Fault, which: &Which, delay: u64) -> Result<Value, Refused> {
+    fn wait_for(&mut self, fault: Fault, which: &RequestFilter, delay: u64) -> Result<Value, Refused> {
         let client = which.client.as_deref().map(|text| self.client(text)).transpose()?;
         Ok(json!({ "fault": self.network.wait(fault, client, which, delay) }))
     }
 
-    fn cut_off(&mut self, fault: Fault, what: &ForAWhile) -> Result<Value, Refused> {
+    fn cut_off(&mut self, fault: Fault, what: &TimedFault) -> Result<Value, Refused> {
         let clients = self.named(what.client.as_deref())?;
         for id in &clients {
             self.partition(*id, fault, micros(what.lasts));

@@ -6,10 +6,10 @@
 //! 3. Relieve: while clients wait for memory, close idle connections that hold some.
 
 use super::{Front, Timer};
-use crate::connection::{Asked, Connection, Said};
+use crate::connection::{Connection, Said, SizedPacket};
 use crate::figures::Figures;
 use crate::memory::{MOST, MOST_MADE, PATIENCE, SMALL};
-use crate::words::Told;
+use crate::words::MemberFacts;
 use sim_zk::ReplySize;
 use sim_zk::message::Up;
 use sim_zk::wire::MAX_FRAME_BYTES;
@@ -183,7 +183,7 @@ impl Front {
 
     /// Admits a request if the client has a share left and there is room for the answer. Returns the size of both, in
     /// bytes.
-    fn admit(&mut self, number: usize, asked: &mut Asked) -> Result<usize, Pause> {
+    fn admit(&mut self, number: usize, asked: &mut SizedPacket) -> Result<usize, Pause> {
         let connection = self.connections[number].as_mut().expect("it has just been heard");
         let size = match (&asked.packet, connection.conn) {
             (Up::Request { ask, .. }, Some(conn)) => self.raw.world().reply_size(conn, ask, MOST_MADE),
@@ -224,7 +224,7 @@ impl Front {
             *figures = Figures::default();
         }
         let of_member = self.connections.iter().flatten().filter(|of| of.server == server);
-        let told = Told {
+        let told = MemberFacts {
             server,
             raw: &self.raw,
             connections: of_member.map(|of| (of, expiry(of))).collect(),

@@ -31,7 +31,7 @@ pub fn control(bytes: &[u8]) {
         return;
     }
     let (mut bench, mut sane) = (Bench::new(3), Sane::that_begins_again());
-    sane.is_answered(&mut bench);
+    sane.expect_answer(&mut bench);
     for command in commands.iter().take(16) {
         let done = bench.front.perform(command);
         // A refusal is an answer.
@@ -44,5 +44,5 @@ pub fn control(bytes: &[u8]) {
     // A refusal is an answer.
     let _ = bench.front.conclude(done, None);
     bench.pass(TICK);
-    sane.is_answered(&mut bench);
+    sane.expect_answer(&mut bench);
 }

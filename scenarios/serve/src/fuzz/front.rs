@@ -58,7 +58,7 @@ pub fn front(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut bench = Bench::new(if input.byte() & 1 == 0 { 1 } else { 3 });
     let mut sane = Sane::default();
-    sane.is_answered(&mut bench);
+    sane.expect_answer(&mut bench);
     let mut open = Vec::new();
     for _ in 0..MOST_STEPS {
         if input.is_empty() {
@@ -70,7 +70,7 @@ pub fn front(bytes: &[u8]) {
         open.retain(|number| bench.front.connection(*number).is_some());
         sane.pings(&mut bench);
     }
-    sane.is_answered(&mut bench);
+    sane.expect_answer(&mut bench);
 }
 
 fn step(input: &mut Input<'_>, bench: &mut Bench, open: &mut Vec<usize>) {

@@ -133,7 +133,7 @@ pub(super) struct Sane {
 
 impl Sane {
     /// Reads the root, and waits for the answer; reconnects whenever the connection breaks.
-    pub(super) fn is_answered(&mut self, bench: &mut Bench) {
+    pub(super) fn expect_answer(&mut self, bench: &mut Bench) {
         let until = bench.now + PATIENCE;
         self.xid += 1;
         while bench.now < until {

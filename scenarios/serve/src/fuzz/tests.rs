@@ -36,7 +36,7 @@ fn a_connection_without_a_session_is_closed_10_to_20_seconds_after_its_last_byte
     let second = 1_000_000;
     let mut bench = Bench::new(1);
     let mut sane = Sane::default();
-    sane.is_answered(&mut bench);
+    sane.expect_answer(&mut bench);
     bench.pass(second);
     let (mute, half) = (bench.connect(0).unwrap(), bench.connect(0).unwrap());
     let mut stands = |bench: &mut Bench, seconds: u64| {
@@ -53,5 +53,5 @@ fn a_connection_without_a_session_is_closed_10_to_20_seconds_after_its_last_byte
     assert_eq!(stands(&mut bench, 2), [false, true]);
     assert_eq!(stands(&mut bench, 8), [false, true]);
     assert_eq!(stands(&mut bench, 3), [false, false]);
-    sane.is_answered(&mut bench);
+    sane.expect_answer(&mut bench);
 }

@@ -1,6 +1,6 @@
 //! The output of `real`: details of a single run, or a row for each of several; then totals of faults, losses and survivors.
 
-use super::Kept;
+use super::RunFiles;
 use crate::cli::Output;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::lines::of_finding;
@@ -19,7 +19,7 @@ pub(super) struct Ended<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) verdict: Verdict,
     pub(super) status: u8,
-    pub(super) kept: Option<&'a Kept>,
+    pub(super) kept: Option<&'a RunFiles>,
 }
 
 /// Prints a single run.

@@ -134,9 +134,10 @@ impl<Z: ZooKeeper> MutantDoubleBarrier<Z> {
         loop {
             let status = connected(zk).await?;
             // Without `ready` clients watch the children themselves.
-            let list = match mutation.has_ready {
-                true => zk.children(&self.directory).await.map(|list| (list, None)),
-                false => zk.children_watch(&self.directory).await.map(|(list, watch)| (list, Some(watch))),
+            let list = if mutation.has_ready {
+                zk.children(&self.directory).await.map(|list| (list, None))
+            } else {
+                zk.children_watch(&self.directory).await.map(|(list, watch)| (list, Some(watch)))
             };
             let (list, children) = match list {
                 Ok(answer) => answer,
@@ -258,9 +259,10 @@ impl<Z: ZooKeeper> Inside<Z> {
             if !keeps && (is_there || !mutation.deletes_its_own) {
                 self.delete().await?;
             }
-            let awaited = match mutation.watches_one {
-                true => path::join(&self.directory, if keeps { highest } else { lowest }),
-                false => self.directory.clone(),
+            let awaited = if mutation.watches_one {
+                path::join(&self.directory, if keeps { highest } else { lowest })
+            } else {
+                self.directory.clone()
             };
             match zk.children_watch(&awaited).await {
                 Ok((list, _)) if !mutation.watches_one && list.names.iter().all(|name| name == "ready") => {}

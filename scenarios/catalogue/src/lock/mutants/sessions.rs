@@ -31,10 +31,7 @@ pub(super) static LEAVES_ITS_ZNODE: Workload = WORKLOAD.mutant(
 pub(super) static PERSISTENT: Workload = WORKLOAD.mutant(
     "lock-persistent",
     "the znodes of contenders are persistent",
-    Caught::by(Mx4)
-        .or(&[(Mx8, "a waiter died before the first grant")])
-        .within(1)
-        .harm(&[Mx8]),
+    Caught::by(Mx4).or(&[(Mx8, "a waiter died before the first grant")]).within(1).harm(&[Mx8]),
     &[Fault::ClientCrash],
     |_| Plan::calm().with(&[Fault::ClientCrash], 0.05),
     |task| client(task, over(|| Arc::new(Persistent), new)).boxed(),

@@ -353,9 +353,10 @@ impl<C: Client> Worker<C> {
     async fn empties(&self, mut hands: Hands<Zk<C>>, is_in_its_session: bool) {
         let consumer = &mut hands.queues[WORN].1;
         // A session that is over cannot settle anything more.
-        let settled = match is_in_its_session {
-            true => settles(&self.client, object(WORN), || consumer.settle()).await,
-            false => consumer.settle().await.ok(),
+        let settled = if is_in_its_session {
+            settles(&self.client, object(WORN), || consumer.settle()).await
+        } else {
+            consumer.settle().await.ok()
         };
         let in_hand = settled.unwrap_or_else(|| consumer.in_hand());
         if in_hand == 0 {

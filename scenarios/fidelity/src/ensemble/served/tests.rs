@@ -2,7 +2,7 @@
 
 use super::{ControlOfServed, LastingFault, MemberStatus, Served, Status, Trouble};
 use crate::ensemble::case::{Meta, Scenario, parse};
-use crate::ensemble::cluster::{Cluster, Link, Member, PipelineStage};
+use crate::ensemble::cluster::{Cluster, Link, MemberId, PipelineStage};
 use crate::ensemble::play::{Stuck, play};
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -17,10 +17,7 @@ struct Fake {
 impl Fake {
     fn ask(&self, what: String) -> Result<(), Trouble> {
         self.asked.borrow_mut().push(what);
-        match self.asked.borrow().len() > self.answers {
-            true => Err(Trouble("no answer".to_owned())),
-            false => Ok(()),
-        }
+        if self.asked.borrow().len() > self.answers { Err(Trouble("no answer".to_owned())) } else { Ok(()) }
     }
 }
 
@@ -29,7 +26,7 @@ impl ControlOfServed for &Fake {
         self.ask("status".to_owned())?;
         let member = MemberStatus { serves: true, applied: Some(1) };
         Ok(Status {
-            leader: Some(Member(0)),
+            leader: Some(MemberId(0)),
             members: vec![MemberStatus { serves: false, ..member }, member],
         })
     }
@@ -81,7 +78,7 @@ fn without_an_answer_of_the_control_nothing_is_waited_for() {
 fn a_paused_leader_is_one_of_those_that_serve_and_a_refused_connect_is_told() {
     let fake = Fake { answers: 9, ..Fake::default() };
     let served = Served::new(addresses(), &fake);
-    assert_eq!((&served).serving(), [Member(0), Member(1)]);
+    assert_eq!((&served).serving(), [MemberId(0), MemberId(1)]);
     let played = play(&served, &scenario(&format!("[{READ}]")), &meta(), 0);
     assert_eq!(played, Err(Stuck::NotReady("a connect to the leader: refused".to_owned())));
 }
@@ -91,22 +88,22 @@ fn the_faults_that_a_scenario_began_are_ended_and_no_others() {
     let fake = Fake { answers: 5, ..Fake::default() };
     let served = Served::new(addresses(), &fake);
     let mut cluster = &served;
-    cluster.resume(Member(0));
-    cluster.kill(Member(1));
-    cluster.stall(Member(0), PipelineStage::Disk);
-    cluster.unstall(Member(0), PipelineStage::Apply);
-    cluster.pause(Member(0));
-    cluster.resume(Member(0));
+    cluster.resume(MemberId(0));
+    cluster.kill(MemberId(1));
+    cluster.stall(MemberId(0), PipelineStage::Disk);
+    cluster.unstall(MemberId(0), PipelineStage::Apply);
+    cluster.pause(MemberId(0));
+    cluster.resume(MemberId(0));
     assert_eq!(served.tidy(&meta()), Err(Trouble("no answer".to_owned())));
     assert_eq!(
         *fake.asked.borrow(),
         [
-            "begin Kill(Member(1))",
-            "begin Stall(Member(0), Disk)",
-            "begin Pause(Member(0))",
-            "end Pause(Member(0))",
-            "end Stall(Member(0), Disk)",
-            "end Kill(Member(1))",
+            "begin Kill(MemberId(1))",
+            "begin Stall(MemberId(0), Disk)",
+            "begin Pause(MemberId(0))",
+            "end Pause(MemberId(0))",
+            "end Stall(MemberId(0), Disk)",
+            "end Kill(MemberId(1))",
         ],
         "the one that cannot be ended does not keep the others"
     );
@@ -116,13 +113,13 @@ fn the_faults_that_a_scenario_began_are_ended_and_no_others() {
 fn packets_of_a_link_are_lost_until_it_heals() {
     let fake = Fake { answers: 9, ..Fake::default() };
     let served = Served::new(addresses(), &fake);
-    let (mut cluster, link) = (&served, Link { from: Member(0), to: Member(1) });
+    let (mut cluster, link) = (&served, Link { from: MemberId(0), to: MemberId(1) });
     cluster.lose(link);
     cluster.release(link);
     cluster.heal(link);
     let asked = [
-        "begin Lose(Link { from: Member(0), to: Member(1) })",
-        "end Lose(Link { from: Member(0), to: Member(1) })",
+        "begin Lose(Link { from: MemberId(0), to: MemberId(1) })",
+        "end Lose(Link { from: MemberId(0), to: MemberId(1) })",
     ];
     assert_eq!(*fake.asked.borrow(), asked, "a release ends no loss");
     assert_eq!(served.trouble(), None);
@@ -130,7 +127,7 @@ fn packets_of_a_link_are_lost_until_it_heals() {
 
 #[test]
 fn a_link_does_not_hold_packets_and_lose_them_at_a_time() {
-    let link = Link { from: Member(0), to: Member(1) };
+    let link = Link { from: MemberId(0), to: MemberId(1) };
     for is_held_first in [true, false] {
         let fake = Fake { answers: 9, ..Fake::default() };
         let served = Served::new(addresses(), &fake);

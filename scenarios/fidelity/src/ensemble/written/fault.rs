@@ -80,7 +80,7 @@ fn member_fault(mut it: WrittenFault) -> Result<Fault, String> {
     }
     match it {
         WrittenFault { m: Some(members), frm: None, to: None, a: None, b: None, .. } => {
-            Ok(Fault::Member(fault, members.into()))
+            Ok(Fault::MemberId(fault, members.into()))
         }
         _ => Err("it has members, `m`, and nothing else".to_owned()),
     }

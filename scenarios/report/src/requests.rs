@@ -7,7 +7,7 @@ use zk_checker::history::{
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
+pub(super) struct SentRequest {
     pub client: u16,
     pub op: OpId,
     pub kind: Request,
@@ -23,21 +23,21 @@ pub(super) struct Ask {
 }
 
 /// All requests of a history by number, and the client of each session.
-pub(super) struct Asked {
-    all: BTreeMap<ReqId, Ask>,
+pub(super) struct Requests {
+    all: BTreeMap<ReqId, SentRequest>,
     /// The sending of the request of each transaction.
     senders: BTreeMap<u32, u32>,
     clients: BTreeMap<Session, u16>,
     parents: BTreeMap<Sym, Option<Sym>>,
 }
 
-impl Asked {
-    pub(super) fn get(&self, req: ReqId) -> Option<&Ask> {
+impl Requests {
+    pub(super) fn get(&self, req: ReqId) -> Option<&SentRequest> {
         self.all.get(&req)
     }
 
     /// All requests, in the order of their numbers.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Ask> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &SentRequest> {
         self.all.values()
     }
 
@@ -60,8 +60,8 @@ impl Asked {
     }
 
     /// Collects the requests of a history.
-    pub(super) fn of(history: &History) -> Asked {
-        let mut asked = Asked {
+    pub(super) fn of(history: &History) -> Requests {
+        let mut asked = Requests {
             all: BTreeMap::new(),
             senders: BTreeMap::new(),
             clients: BTreeMap::new(),
@@ -81,7 +81,8 @@ impl Asked {
         match (event.who, event.what) {
             (Who::Client(client), What::Send { req, kind, path, .. }) => {
                 let (op, sent) = (event.op, index);
-                let ask = Ask { client, op, kind, path, sent, handled: None, answered: None, lost: None };
+                let ask =
+                    SentRequest { client, op, kind, path, sent, handled: None, answered: None, lost: None };
                 self.all.insert(req, ask);
             }
             (_, What::Reply { req, .. }) => self.with(req, |ask| ask.answered = Some(index)),
@@ -100,7 +101,7 @@ impl Asked {
         }
     }
 
-    fn with(&mut self, req: ReqId, change: impl FnOnce(&mut Ask)) {
+    fn with(&mut self, req: ReqId, change: impl FnOnce(&mut SentRequest)) {
         if let Some(ask) = self.all.get_mut(&req) {
             change(ask);
         }
@@ -190,13 +191,14 @@ pub(crate) enum LostWrite {
 }
 
 /// The effect of a request whose reply was lost.
-pub(crate) fn fate(history: &History, asked: &Asked, req: ReqId) -> LostWrite {
+pub(crate) fn fate(history: &History, asked: &Requests, req: ReqId) -> LostWrite {
     let Some(ask) = asked.get(req).filter(|ask| is_write(ask.kind)) else { return LostWrite::Unsaid };
     match ask.handled.map(|txn| (txn, history.events[txn as usize].what)) {
         Some((txn, What::Txn { zxid, code: Code::Ok, .. })) => {
-            match ask.lost.is_some_and(|lost| lost < txn) {
-                true => LostWrite::AppliedLater { zxid },
-                false => LostWrite::Applied { zxid },
+            if ask.lost.is_some_and(|lost| lost < txn) {
+                LostWrite::AppliedLater { zxid }
+            } else {
+                LostWrite::Applied { zxid }
             }
         }
         Some((_, What::Txn { code, .. })) => LostWrite::Refused(code),
