@@ -5,10 +5,10 @@
 //! about calls and returns alone, and as its clients alone would have captured it. Then it is damaged: an event is
 //! missing, early, late or doubled, everything from it on is delayed, or one word of it is replaced.
 //!
-//! `edited.txt` names further histories, each with edits of its own; their verdicts are listed one by one.
+//! `edited` holds further histories, which no recipe makes; their verdicts are listed one by one.
 //!
-//! The verdicts of the others are counted in a table for each kind of object: the histories for each rule and verdict,
-//! the premises, and the findings. The numbers are not claimed to be right. Other tests check correctness, history by
+//! The verdicts of the others are counted in tables for each kind of object: the histories for each rule and verdict,
+//! the premises, and the findings. A digest for each kind of damage has every verdict and witness. The numbers are not claimed to be right. Other tests check correctness, history by
 //! history, and none of them can try every rule in every situation. Here any change of a rule's verdicts shows, with
 //! its extent. After an intended change, the difference shows which other rules changed with it.
 
@@ -102,8 +102,8 @@ struct Said {
     unproved: u32,
     metrics: [u64; 12],
     probes: u64,
-    /// Digests in the order of the histories: of the witnesses, and of the texts.
-    named: u64,
+    /// Digests in the order of the histories: of the verdicts with their witnesses, and of the texts.
+    seen: u64,
     words: u64,
 }
 
@@ -138,11 +138,22 @@ impl Said {
             report.black_boxes.len() as u64,
         ];
         self.metrics.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
-        self.probes += m.reached.iter().map(|reached| u64::from(*reached)).sum::<u64>();
+        let probes = m.reached.iter().map(|reached| u64::from(*reached)).sum::<u64>();
+        self.probes += probes;
+        let rows = report.rows.iter();
+        let rows = rows.map(|row| (row.rule.name(), row.object, row.verdict, row.premises, row.findings));
+        let rows: Vec<_> = rows.collect();
+        self.seen = digest::data(Some(format!("{} {rows:?} {counts:?} {probes}", self.seen).as_bytes()));
         for found in &report.findings {
-            let which =
-                (found.rule, found.object, found.verdict, found.position, &found.witnesses, found.secondary);
-            self.named = digest::data(Some(format!("{} {which:?}", self.named).as_bytes()));
+            let which = (
+                found.rule.name(),
+                found.object,
+                found.verdict,
+                found.position,
+                &found.witnesses,
+                found.secondary,
+            );
+            self.seen = digest::data(Some(format!("{} {which:?}", self.seen).as_bytes()));
             self.words = digest::data(Some(format!("{} {found}", self.words).as_bytes()));
         }
         for seen in &report.black_boxes {
@@ -154,8 +165,14 @@ impl Said {
         }
     }
 
-    fn print(&self, title: &str, out: &mut String) {
-        let Said { histories, unknown, unproved, metrics, probes, named, words, .. } = self;
+    /// The digests in words. The next histories begin new ones.
+    fn digests(&mut self) -> String {
+        let [seen, words] = [&mut self.seen, &mut self.words].map(std::mem::take);
+        format!("seen {seen:016x}, in words {words:016x}")
+    }
+
+    fn print(&self, title: &str, digests: &str, out: &mut String) {
+        let Said { histories, unknown, unproved, metrics, probes, .. } = self;
         let _ = writeln!(out, "{title}: {histories} histories, {unknown} without an end");
         for (rule, tally) in &self.rules {
             if tally.premises == 0 && tally.findings == 0 {
@@ -173,22 +190,20 @@ impl Said {
             );
         }
         let _ = writeln!(out, "  metrics {metrics:?}, probes {probes}, monitors that do not know {unproved}");
-        let _ = writeln!(out, "  events named {named:016x}\n  in words {words:016x}\n");
+        let _ = writeln!(out, "{digests}");
     }
 
-    /// Prints one history: the verdict and the premises of each rule, and digests of the rest.
-    fn print_line(&self, title: &str, out: &mut String) {
-        let Said { unknown, unproved, metrics, probes, named, words, .. } = self;
+    /// Prints one history: a digest of all that is seen, and the verdict and the premises of each rule.
+    fn print_line(&mut self, title: &str, out: &mut String) {
+        let digests = self.digests();
         let rules = self.rules.iter().filter(|(_, tally)| tally.premises + tally.findings > 0);
         let said = rules.map(|(rule, tally)| {
             let broken = tally.verdicts.keys().find(|verdict| **verdict > Verdict::Pass);
             let broken = broken.map_or_else(String::new, |verdict| format!(" {verdict} {}", tally.findings));
             format!("{} {}{broken}", rule.name(), tally.premises)
         });
-        let _ = writeln!(out, "{title}\n  {}", said.collect::<Vec<_>>().join(", "));
-        let rest =
-            digest::data(Some(format!("{unknown} {unproved} {metrics:?} {probes} {named}").as_bytes()));
-        let _ = writeln!(out, "  the rest {rest:016x}, in words {words:016x}");
+        let said = said.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "{title}: {digests}, unknown {}\n  {said}", self.unknown + self.unproved);
     }
 }
 
@@ -202,21 +217,28 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
 
-/// The recorded histories of a folder, in the order of their names.
-pub fn recorded(folder: &Path) -> Vec<Recorded> {
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("the corpus is there")
+/// The files of a folder with this ending, in the order of their names: the name without the ending, and the text.
+fn files(folder: &Path, ending: &str) -> Vec<(String, String)> {
+    let entries = fs::read_dir(folder).expect("the corpus is there");
+    let mut files: Vec<_> = entries
         .map(|entry| entry.expect("a folder can be listed").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
         .collect();
     files.sort();
     let read = |path: &PathBuf| {
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
-        let file = fs::read(path).expect("a file can be read");
-        let history = jsonl::read(file.as_slice()).unwrap_or_else(|e| panic!("{name}: {e}")).history;
-        Recorded { name, history }
+        (name, fs::read_to_string(path).expect("a file can be read"))
     };
     files.iter().map(read).collect()
+}
+
+/// The recorded histories of a folder, in the order of their names.
+pub fn recorded(folder: &Path) -> Vec<Recorded> {
+    let read = |(name, text): (String, String)| {
+        let history = jsonl::read(text.as_bytes()).unwrap_or_else(|e| panic!("{name}: {e}")).history;
+        Recorded { name, history }
+    };
+    files(folder, "jsonl").into_iter().map(read).collect()
 }
 
 /// The histories that are damaged in many places. All tests read them once.
@@ -242,59 +264,48 @@ fn said_of(kind: Option<Kind>) -> String {
         .filter(|history| history.objects.first().map(|object| object.kind) == kind)
         .collect();
     let mut told = String::new();
-    let mut tell = |title: &str, take: &mut dyn FnMut(&mut Said)| {
+    let mut tell = |title: &str, captured: bool, rules: &RuleSet| {
         let mut said = Said::default();
-        take(&mut said);
-        said.print(title, &mut told);
-    };
-    let (all, outside) = (RuleSet::all(), RuleSet::black_box());
-    tell("as recorded", &mut |said| histories.iter().for_each(|history| said.take(&judge(history, &all))));
-    tell("from outside", &mut |said| {
-        histories.iter().for_each(|history| said.take(&judge(history, &outside)))
-    });
-    tell("as captured", &mut |said| {
-        histories.iter().for_each(|history| said.take(&judge(&edited(history, &Edit::Captured), &all)));
-    });
-    for (number, (way, title)) in WAYS.into_iter().enumerate() {
-        tell(title, &mut |said| {
-            for history in histories.iter().copied() {
-                places(history, number)
-                    .for_each(|at| said.take(&judge(&edited(history, &way(history, at)), &all)));
-            }
-        });
-    }
-    tell("one word of an event is another one", &mut |said| {
         for history in &histories {
-            let damaged = in_other_words(history, places(history, 0));
-            damaged.iter().for_each(|damaged| said.take(&judge(damaged, &all)));
+            let captured = captured.then(|| edited(history, &Edit::Captured));
+            said.take(&judge(captured.as_ref().unwrap_or(history), rules));
         }
-    });
+        let digests = format!("  {}\n", said.digests());
+        said.print(title, &digests, &mut told);
+    };
+    let all = RuleSet::all();
+    tell("as recorded", false, &all);
+    tell("from outside", false, &RuleSet::black_box());
+    tell("as captured", true, &all);
+    let (mut said, mut digests) = (Said::default(), String::new());
+    for (number, (way, title)) in WAYS.into_iter().enumerate() {
+        for history in histories.iter().copied() {
+            places(history, number)
+                .for_each(|at| said.take(&judge(&edited(history, &way(history, at)), &all)));
+        }
+        let _ = writeln!(digests, "  {title}: {}", said.digests());
+    }
+    for history in &histories {
+        in_other_words(history, places(history, 0))
+            .iter()
+            .for_each(|damaged| said.take(&judge(damaged, &all)));
+    }
+    let _ = writeln!(digests, "  one word of an event is another one: {}", said.digests());
+    said.print("damaged", &digests, &mut told);
     told
 }
 
-/// The verdicts on the histories that `edited.txt` derives from recorded ones: few edits each, at places where it
-/// matters how exactly a rule counts, compares, or checks a bound.
+/// The verdicts on the histories of `edited`: few events each, at places where it matters how exactly a rule counts,
+/// compares, or checks a bound.
 #[test]
 fn edited_as_written() {
-    let text = fs::read_to_string(folder().join("edited.txt")).expect("the edits are there");
-    let others = recorded(&folder().join("edited"));
     let mut told = String::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let (name, edits) = line.split_once(": ").unwrap_or_else(|| panic!("`{line}` names a history"));
-        let found = RECORDED.iter().chain(&others).find(|recorded| recorded.name == name);
-        let mut history = found.unwrap_or_else(|| panic!("there is no `{name}`")).history.clone();
-        let mut rules = RuleSet::all();
-        for edit in edits.split(' ').filter(|edit| !edit.is_empty()) {
-            let edit: Edit = edit.parse().unwrap_or_else(|e| panic!("{name}: {e}"));
-            if edit == Edit::Outside {
-                rules = RuleSet::black_box();
-            }
-            history =
-                edit.apply(history).unwrap_or_else(|| panic!("`{line}`: there is no place for `{edit}`"));
-        }
+    for (name, text) in files(&folder().join("edited"), "txt") {
+        let history = text::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(text::write(&history), text, "{name} is as it is written");
         let mut said = Said::default();
-        said.take(&judge(&history, &rules));
-        said.print_line(line, &mut told);
+        said.take(&judge(&history, &RuleSet::all()));
+        said.print_line(&name, &mut told);
     }
     insta::assert_snapshot!(told);
 }

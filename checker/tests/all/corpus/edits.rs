@@ -1,7 +1,5 @@
-//! Edits of a history, and how they are written: `late@40:8 word@52:3=/app/b captured`.
+//! Edits of a history.
 
-use std::fmt;
-use std::str::FromStr;
 use zk_checker::history::{Conn, Event, History, Mode, What, Who};
 use zk_checker::text;
 
@@ -16,18 +14,12 @@ pub enum Edit {
     Early(usize, usize),
     /// The event comes later by this number of events.
     Late(usize, usize),
-    /// Everything from the event on is delayed by this number of nanoseconds.
+    /// Everything from the event on is delayed by this number of microseconds.
     Delayed(usize, u64),
-    /// The first event happens once more, before the second one.
-    Copy(usize, usize),
-    /// The history ends before the event.
-    Cut(usize),
     /// In a line of the text form, this word replaces one; line and word are counted from zero.
     Word(usize, usize, String),
     /// Only the events of clients and of their harness.
     Captured,
-    /// No change, but only the rules about calls and returns judge.
-    Outside,
 }
 
 impl Edit {
@@ -48,14 +40,8 @@ impl Edit {
                 change_places(&mut events[at..end], |some| some.rotate_left(1));
             }
             Edit::Delayed(at, by) => events[is_there(at)?..].iter_mut().for_each(|event| event.at += by),
-            Edit::Copy(at, to) => {
-                let at_that_time = Event { at: events[is_there(to)?].at, ..events[is_there(at)?] };
-                events.insert(to, at_that_time);
-            }
-            Edit::Cut(at) => events.truncate(is_there(at)?),
             Edit::Word(line, which, ref word) => history = with_word(&history, line, which, word)?,
             Edit::Captured => history = captured(history),
-            Edit::Outside => {}
         }
         Some(history)
     }
@@ -88,55 +74,4 @@ fn captured(mut history: History) -> History {
         }
     }
     history
-}
-
-impl fmt::Display for Edit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Edit::Missing(at) => write!(f, "missing@{at}"),
-            Edit::Twice(at) => write!(f, "twice@{at}"),
-            Edit::Early(at, by) => write!(f, "early@{at}:{by}"),
-            Edit::Late(at, by) => write!(f, "late@{at}:{by}"),
-            Edit::Delayed(at, by) => write!(f, "delayed@{at}:{by}"),
-            Edit::Copy(at, to) => write!(f, "copy@{at}:{to}"),
-            Edit::Cut(at) => write!(f, "cut@{at}"),
-            Edit::Word(line, which, word) => write!(f, "word@{line}:{which}={word}"),
-            Edit::Captured => f.write_str("captured"),
-            Edit::Outside => f.write_str("outside"),
-        }
-    }
-}
-
-impl FromStr for Edit {
-    type Err = String;
-
-    fn from_str(written: &str) -> Result<Edit, String> {
-        let edit = read(written).ok_or_else(|| format!("`{written}` is no edit"))?;
-        if edit.to_string() == written { Ok(edit) } else { Err(format!("`{written}` is written `{edit}`")) }
-    }
-}
-
-fn read(written: &str) -> Option<Edit> {
-    match written {
-        "captured" => return Some(Edit::Captured),
-        "outside" => return Some(Edit::Outside),
-        _ => {}
-    }
-    let (what, place) = written.split_once('@')?;
-    let (at, rest) = place.split_once(':').unwrap_or((place, ""));
-    let at: usize = at.parse().ok()?;
-    Some(match what {
-        "missing" => Edit::Missing(at),
-        "twice" => Edit::Twice(at),
-        "early" => Edit::Early(at, rest.parse().ok()?),
-        "late" => Edit::Late(at, rest.parse().ok()?),
-        "delayed" => Edit::Delayed(at, rest.parse().ok()?),
-        "copy" => Edit::Copy(at, rest.parse().ok()?),
-        "cut" => Edit::Cut(at),
-        "word" => {
-            let (which, word) = rest.split_once('=')?;
-            Edit::Word(at, which.parse().ok()?, word.to_owned())
-        }
-        _ => return None,
-    })
 }
