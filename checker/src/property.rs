@@ -222,6 +222,12 @@ impl RuleId {
     pub fn is_about(self, kind: Kind) -> bool {
         ABOUT[self as usize] & one(kind) != 0
     }
+
+    /// Whether it is a promise about objects of these kinds, and of no other one.
+    pub(crate) fn is_about_only(self, kinds: &[Kind]) -> bool {
+        let others = kinds.iter().fold(ABOUT[self as usize], |about, kind| about & !one(*kind));
+        others == RUN && ABOUT[self as usize] != RUN
+    }
 }
 
 #[cfg(test)]

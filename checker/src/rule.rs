@@ -48,8 +48,8 @@ pub(crate) use hears;
 
 /// A promise as a state machine over events.
 pub(crate) trait Rule {
-    /// The properties that it judges.
-    const JUDGES: &'static [Property];
+    /// The properties that it judges. Without a list: all that are about the kinds of [`ABOUT`](Rule::ABOUT) alone.
+    const JUDGES: &'static [Property] = &[];
     /// The kinds of event that it receives.
     const HEARS: Kinds;
     /// The kinds of object that it is about; empty means every kind.
@@ -57,6 +57,10 @@ pub(crate) trait Rule {
 
     /// Whether a rule is on that names one of its properties, of an object that it is about.
     fn is_on(on: &RuleSet) -> bool {
+        const { assert!(!Self::JUDGES.is_empty() || !Self::ABOUT.is_empty(), "a rule judges something") };
+        if Self::JUDGES.is_empty() {
+            return RuleId::ALL.iter().any(|rule| on.has(*rule) && rule.is_about_only(Self::ABOUT));
+        }
         let is_about =
             |rule: &RuleId| Self::ABOUT.is_empty() || Self::ABOUT.iter().any(|kind| rule.is_about(*kind));
         Self::JUDGES.iter().flat_map(|property| property.rules()).filter(is_about).any(|rule| on.has(rule))

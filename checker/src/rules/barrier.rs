@@ -52,10 +52,6 @@ impl Barriers {
 }
 
 impl Rule for Barriers {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[ClosedBarrier, WaitersAreServed, Budget, NothingLeft, OtherEventsOpenNothing]
-    };
     const HEARS: Kinds = hears![
         Call, Return, Send, Reply, Lost, Notice, State, Created, Deleted, Served, Found, Arm, Fire, Disarm,
         Marked, Ended, Fault, Mended, Crash, Ceased, Sleep, Quiesce

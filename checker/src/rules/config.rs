@@ -380,19 +380,6 @@ impl Config {
 }
 
 impl Rule for Config {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[
-            NoLostUpdate,
-            ValuesGoForward,
-            ShowsSomeState,
-            SeenInTheEnd,
-            ValueAfterNotification,
-            ArmedByTheRead,
-            WholeSets,
-            WakeUps,
-        ]
-    };
     const HEARS: Kinds =
         followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Data, Served, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Config];

@@ -29,21 +29,6 @@ pub(crate) struct DoubleBarriers {
 const LOOK: u64 = 100_000;
 
 impl Rule for DoubleBarriers {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[
-            EnterTogether,
-            LeaveTogether,
-            CountedOnce,
-            OwnGeneration,
-            LateParticipants,
-            Progress,
-            WakeUpToCome,
-            Budget,
-            OtherEventsOpenNothing,
-            NothingLeft,
-        ]
-    };
     const HEARS: Kinds = hears![
         Call, Return, Given, Observed, Send, Reply, Lost, Notice, State, Created, Deleted, Written, Arm,
         Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Left, Quiesce

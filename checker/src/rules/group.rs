@@ -182,10 +182,6 @@ impl Group {
 }
 
 impl Rule for Group {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[Joined, ShowsSomeState, SeenInTheEnd, DeadMembersLeave, OneZnode, AfterExpiry, WakeUps, NoFalseLoss]
-    };
     const HEARS: Kinds =
         followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Made, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Group];

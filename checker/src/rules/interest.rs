@@ -1,7 +1,7 @@
 //! The end of an operation: MX-12 (LE-8 of elections).
 
 use crate::rule::prelude::*;
-use crate::view::{Contender, Moment, Phase};
+use crate::view::{Contender, Moment, Op, Phase};
 
 /// MX-12: when an operation is over, its znode is deleted, its belief does not begin again, and its time limit is kept.
 #[derive(Clone, Default)]
@@ -10,6 +10,11 @@ pub(crate) struct EndOfInterest {
     owed: Vec<(OpId, Moment)>,
     /// Open operations with a time limit.
     limited: Vec<OpId>,
+}
+
+/// The rule by which the object of an operation names the end of interest.
+fn rule(scene: &Scene<'_>, op: &Op) -> RuleId {
+    scene.rule(Property::EndOfInterest, op.object)
 }
 
 impl EndOfInterest {
@@ -45,7 +50,7 @@ impl EndOfInterest {
             ));
             out.fail_in(
                 Layer::Liveness,
-                scene.rule(Property::EndOfInterest, op.object),
+                rule(scene, op),
                 scene,
                 op.object,
                 &[op.called.index, since.index],
@@ -84,7 +89,7 @@ impl EndOfInterest {
                     .not_excused(format!("at e{} no request was in flight any more", scene.index));
             out.fail_in(
                 Layer::Liveness,
-                scene.rule(Property::EndOfInterest, op.object),
+                rule(scene, op),
                 scene,
                 op.object,
                 &[op.called.index, since.index],
@@ -126,13 +131,7 @@ impl EndOfInterest {
                 scene.when(scene.now())
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            out.fail(
-                scene.rule(Property::EndOfInterest, op.object),
-                scene,
-                op.object,
-                &[op.called.index],
-                text,
-            );
+            out.fail(rule(scene, op), scene, op.object, &[op.called.index], text);
             false
         });
     }
@@ -154,8 +153,8 @@ impl EndOfInterest {
         if !view.is_sim() || !clean {
             return;
         }
-        out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
-        let rule = scene.rule(Property::EndOfInterest, op.object);
+        let rule = rule(scene, op);
+        out.premise(rule, op.object);
         if view.contender(op.own).is_some_and(Contender::is_alive) && !out.only_counts(rule, op.object) {
             let text = explain(format!(
                 "the release of {} returned done at {}, and {} still exists",
@@ -184,13 +183,7 @@ impl EndOfInterest {
             scene.when(op.called)
         ))
         .because(format!("that acquire had ended at {}", scene.when(since)));
-        out.fail(
-            scene.rule(Property::EndOfInterest, op.object),
-            scene,
-            op.object,
-            &[op.called.index, since.index],
-            text,
-        );
+        out.fail(rule(scene, op), scene, op.object, &[op.called.index, since.index], text);
     }
 }
 
@@ -227,16 +220,16 @@ impl Rule for EndOfInterest {
             }
             // The downgrade replaces the writer's hold, and deletes its znode.
             What::Return { outcome: Outcome::Done, .. } if op.verb == Verb::Downgrade => {
-                out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
+                out.premise(rule(scene, op), op.object);
                 self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome, .. } if outcome != Outcome::Done => {
-                out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
+                out.premise(rule(scene, op), op.object);
                 self.owe(scene, event.op);
             }
             What::Unbelieve { why: Why::Dropped } => {
-                out.premise(scene.rule(Property::EndOfInterest, op.object), op.object);
+                out.premise(rule(scene, op), op.object);
                 self.owe(scene, event.op);
             }
             What::Quiesce if view.is_sim() => self.quiesce(scene, out),

@@ -7,7 +7,6 @@ use crate::rule::prelude::*;
 pub(crate) struct Leases;
 
 impl Rule for Leases {
-    const JUDGES: &'static [Property] = &[Property::Leases];
     const ABOUT: &'static [Kind] = &[Kind::Semaphore];
     const HEARS: Kinds = hears![Believe];
 

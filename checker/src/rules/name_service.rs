@@ -437,10 +437,6 @@ impl NameService {
 }
 
 impl Rule for NameService {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[OneOwner, UniqueNames, LostReply, OwnDelete, Lookups]
-    };
     const HEARS: Kinds =
         hears![Call, Given, Observed, Return, Reply, Lost, Created, Written, Data, Deleted, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Names];

@@ -502,18 +502,6 @@ impl Items {
 }
 
 impl Rule for Items {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[
-            NoDuplicate,
-            NoLoss,
-            OnePutOneItem,
-            FirstInFirstOut,
-            UrgentFirst,
-            OutlivesItsSession,
-            NumbersAsNumbers,
-        ]
-    };
     const HEARS: Kinds =
         hears![Return, Given, Observed, Txn, Created, Data, Written, Deleted, Fault, Crash, Quiesce, Left];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];

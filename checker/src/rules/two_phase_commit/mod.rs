@@ -237,24 +237,6 @@ impl Transaction {
 }
 
 impl Rule for TwoPhaseCommit {
-    const JUDGES: &'static [Property] = {
-        use Property::*;
-        &[
-            Agreement,
-            NoReversal,
-            EveryVote,
-            CommitsUndisturbed,
-            Progress,
-            OneVote,
-            FixedSites,
-            NoWayBack,
-            OneRecord,
-            OutlivesItsSession,
-            RecordStays,
-            WakeUps,
-            NoBlockedSite,
-        ]
-    };
     const HEARS: Kinds = hears![
         Call, Given, Observed, Return, Reply, Notice, State, Created, Written, Data, Deleted, Found, Fire,
         Fault, Crash, Heal, Quiesce
