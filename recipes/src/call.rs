@@ -40,7 +40,8 @@ mod sealed {
 }
 
 pin_project! {
-    /// A call of a recipe. Nothing is sent before its first poll.
+    /// A call of a recipe: what acquires, waits, enters or joins, and what gives back (`release`, `resign`, `leave`). Nothing is sent
+    /// before its first poll.
     ///
     /// Await it, or limit it first:
     ///
@@ -69,7 +70,7 @@ impl<Z: ZooKeeper, W: Work> Call<Z, W> {
         Call { zk: zk.clone(), until: None, begin: Some(begin), work: None }
     }
 
-    /// Limits the call, over all its retries. The time counts from here. Most calls give up when it is over, with
+    /// Limits the call, over all its retries. The time counts from this call of `within`, not from the first poll. Most calls give up when it is over, with
     /// [`Error::is_timed_out`](crate::Error::is_timed_out), and their clean-up is under way; the docs of each call say what
     /// it does.
     pub fn within(mut self, limit: Duration) -> Self {

@@ -89,7 +89,7 @@ pub struct DoubleBarrierOptions {
 }
 
 impl DoubleBarrierOptions {
-    /// This barrier, entered without an identity; containers.
+    /// As given, without an identity, with [`Parents::Container`].
     pub const fn new(participants: usize, reuse: Reuse, leave: Leave) -> Self {
         DoubleBarrierOptions { participants, id: None, reuse, leave, parents: Parents::Container }
     }

@@ -3,7 +3,7 @@
 //! 1. Join: claim the member's name as an ephemeral; if a former session has the same id, fail or wait for its end. Without
 //!    an id the name is a guid.
 //! 2. A membership is held like a lock, and is lost with the session. Leave: delete the znode.
-//! 3. Observe: list the directory with a watch, in one request; return the list if it differs from the last one. A missing
+//! 3. Follow: list the directory with a watch, in one request; return the list if it differs from the last one. A missing
 //!    directory has no members: watch for its creation.
 //! 4. After any notification list again.
 
@@ -188,7 +188,7 @@ impl<Z: ZooKeeper> Group<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Membership { claimed })
     }
 
-    /// Observes the group. Sends nothing.
+    /// Follows the members. Sends nothing.
     pub fn follow(&self, data: WithData) -> Views<Z> {
         Views {
             zk: self.zk.clone(),

@@ -33,7 +33,7 @@ pub struct PriorityQueueOptions {
 }
 
 impl PriorityQueueOptions {
-    /// This order and delivery, consumers without a herd, containers.
+    /// `order` and `delivery` as given, [`Idle::HerdFree`], [`Parents::Container`].
     pub const fn new(order: Order, delivery: Delivery) -> Self {
         PriorityQueueOptions { order, delivery, idle: Idle::HerdFree, parents: Parents::Container }
     }

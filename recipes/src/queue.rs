@@ -82,7 +82,7 @@ pub struct QueueOptions {
 }
 
 impl QueueOptions {
-    /// This delivery, consumers without a herd, containers.
+    /// `delivery` as given, [`Idle::HerdFree`], [`Parents::Container`].
     pub const fn new(delivery: Delivery) -> Self {
         QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container }
     }
@@ -111,7 +111,7 @@ setters!(QueueOptions {
 ///   the last name again whenever it is free.
 ///
 /// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list. A list has 20
-/// bytes for each item: the client of this crate reads replies of up to 256 MB, others may refuse more than 1 MB.
+/// bytes for each item: `zk-client` reads replies of up to 64 MiB by default (`Options::max_reply_bytes`), other clients may refuse more than 1 MB.
 ///
 /// # Cost
 ///

@@ -1,7 +1,28 @@
 //! A session with a real ensemble: the trait [`ZooKeeper`] over TCP, with tokio.
 //!
-//! The session machine is [`zk_protocol::session`], which the simulation runs, too. This module adds bytes, sockets, a clock, TLS
+//! The session machine is [`zk_protocol::session`], which the simulation runs, too. This crate adds bytes, sockets, a clock, TLS
 //! and SASL.
+//!
+//! ```toml
+//! [dependencies]
+//! zk-recipes = "0.1"
+//! zk-client = "0.1"
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread", "time"] }
+//! ```
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use zk_client::{Client, Options};
+//! use zk_recipes::{Lock, LockOptions, ZooKeeper};
+//!
+//! # async fn print() -> Result<(), zk_recipes::Error> {
+//! let zk = Client::open("zk1:2181,zk2:2181", Options::new(Duration::from_secs(20))).await?;
+//! let held = Lock::new(&zk, "/locks/printer", LockOptions::default())?.acquire().await?;
+//! println!("prints under token {}", held.token());
+//! held.release().within(Duration::from_secs(5)).await?;
+//! zk.close(Duration::from_secs(5)).await
+//! # }
+//! ```
 //!
 //! | module | content |
 //! |---|---|
@@ -211,7 +232,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
+    /// An error is [`zk_recipes::Error`]. [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
     /// outside a runtime, or in one without timer or I/O. [`Error::is_unreachable`] when no server accepted the session within
     /// [`connect_timeout`](Options::connect_timeout), or, if the options say so, as soon as no waiting can help.
     /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.

@@ -92,7 +92,7 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
         Ok(ConfigSet { value, keep })
     }
 
-    /// The pointer as a value: another set is published when it changes, so [`Config::follow`] tells when to read the
+    /// The znode as a value, which holds the pointer: another set is published when it changes, so [`Config::follow`] tells when to read the
     /// [`snapshot`](Self::snapshot) again.
     pub fn pointer(&self) -> &Config<Z> {
         &self.value

@@ -5,7 +5,7 @@
 //!    that one; look again when it goes.
 //! 2. Acknowledge: write the record when the leader procedure is done, in one transaction with a check of the own
 //!    candidate.
-//! 3. Observe: read the record, pipelined with a list of the candidates. The record is valid if it names the first of them.
+//! 3. Follow: read the record, pipelined with a list of the candidates. The record is valid if it names the first of them.
 //! 4. Resign: delete candidate and record in one transaction.
 //!
 //! After "Leader Election" of ZooKeeper's recipes page, which omits lost replies, leaders that must stop in time, a fencing token,

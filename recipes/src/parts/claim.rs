@@ -28,7 +28,7 @@ use std::time::Duration;
 /// The target of the spans: filters name it.
 const TARGET: &str = "zk_recipes::claim";
 
-/// What to do when another client owns the name.
+/// What to do when another client owns the name, or the id in a group.
 ///
 /// It means the same for names and for the ids of groups, and its default is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
