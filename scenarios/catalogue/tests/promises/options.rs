@@ -76,7 +76,8 @@ fn sets(workload: &str, value: &str) -> bool {
     let (of, last) = value.split_once("::").expect("an option has two parts");
     let is_field = of.ends_with("Options");
     if is_field {
-        text.contains(of) && [":", ",", " }"].iter().any(|end| text.contains(&format!("{last}{end}")))
+        text.contains(of)
+            && [format!("with_{last}("), format!("new({last},")].iter().any(|set| text.contains(set))
     } else {
         text.contains(value)
     }
