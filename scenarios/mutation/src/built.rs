@@ -29,18 +29,10 @@ pub struct Built {
 pub fn build(copy: &Copy, scope: Scope, with_tests: bool) -> anyhow::Result<Built> {
     cargo(copy, &["build", "--package", "zk-scenarios", "--bin", "zksim"])?;
     let wanted: &[&str] = match scope {
-        Scope::Recipes => &[
+        Scope::Recipes => &["--package", "zk-recipes", "--lib", "--test", "all", "--test", "observed"],
+        Scope::Client | Scope::Protocol => &[
             "--package",
-            "zk-recipes",
-            "--features",
-            "client",
-            "--lib",
-            "--test",
-            "all",
-            "--test",
-            "observed",
-        ],
-        Scope::Client => &[
+            scope.package(),
             "--package",
             "zk-recipes",
             "--package",

@@ -61,9 +61,6 @@ impl Copy {
             if file == "Cargo.toml" {
                 bytes = lenient(&String::from_utf8(bytes)?).into_bytes();
             }
-            if file == format!("{}/src/lib.rs", scope.folder()) {
-                bytes = [bytes.as_slice(), b"\nmod mutant_switch;\n"].concat();
-            }
             copy.write(&file, &bytes)?;
         }
         Ok(copy)

@@ -64,9 +64,6 @@ pub fn drop_unviable(
 fn check(copy: &Copy, scope: Scope) -> anyhow::Result<Vec<Diagnostic>> {
     let mut command = Command::new("cargo");
     command.args(["check", "--quiet", "--lib", "--message-format=json", "--package", scope.package()]);
-    if scope.folder() == "recipes" {
-        command.args(["--features", "client"]);
-    }
     command.env("CARGO_TARGET_DIR", &copy.target).current_dir(&copy.root);
     let mut run = command.stdout(Stdio::piped()).spawn().context("cargo cannot be started")?;
     let output = BufReader::new(run.stdout.take().expect("the output is piped"));

@@ -44,7 +44,7 @@ fn lines_under(heading: &str) -> Vec<String> {
 fn everything_that_is_simulated_has_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // Real clients run the same session machine.
-    let machine = sources(&root.join("../recipes/src/session"));
+    let machine = sources(&root.join("../recipes/protocol/src/session"));
     let all = sources(&root.join("tests")) + &sources(&root.join("src")) + &machine;
     let lines = lines_under("What is simulated");
     assert!(lines.len() > 10, "the list is found");

@@ -47,7 +47,8 @@ fn a_file_is_of_one_scope_at_the_most() {
         scopes.map(|scope| scope.name()).collect()
     };
     assert_eq!(of("recipes/src/lock.rs"), ["recipes"]);
-    assert_eq!(of("recipes/protocol/src/session/mod.rs"), ["client"]);
+    assert_eq!(of("recipes/client/src/core.rs"), ["client"]);
+    assert_eq!(of("recipes/protocol/src/session/mod.rs"), ["protocol"]);
     assert_eq!(of("checker/src/judge.rs"), ["checker"]);
     assert!(of("recipes/suite/src/reads.rs").is_empty());
     assert!(of("recipes/src/observe/spans.rs").is_empty());
