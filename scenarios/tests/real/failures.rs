@@ -63,7 +63,9 @@ impl Visit for Told {
 
 impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if *event.metadata().level() > Level::INFO || !event.metadata().target().starts_with("zk_recipes") {
+        let target = event.metadata().target();
+        let is_ours = target.starts_with("zk_recipes") || target.starts_with("zk_client");
+        if *event.metadata().level() > Level::INFO || !is_ours {
             return;
         }
         let mut told = Told::default();

@@ -71,7 +71,12 @@ fn the_list_has_every_recipe() {
         let objects = Objects::new(&zk, "/at", 1).unwrap();
         let recipe = |(name, _): &Call| {
             let name = name.split(':').next().unwrap_or_default();
-            name.strip_prefix("Priority").filter(|rest| *rest == "Queue").unwrap_or(name).to_owned()
+            // A set of values is a configuration, and a queue with priorities is a queue.
+            match name {
+                "ConfigSet" => "Config".to_owned(),
+                "PriorityQueue" => "Queue".to_owned(),
+                name => name.to_owned(),
+            }
         };
         for list in [objects.waits(), objects.makes()] {
             let mut recipes: Vec<String> = list.iter().map(recipe).collect();

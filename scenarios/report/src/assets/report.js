@@ -122,7 +122,7 @@ function setTheme(theme) {
   state.theme = theme;
   if (theme) document.documentElement.dataset.theme = theme; else delete document.documentElement.dataset.theme;
   byId('theme').textContent = { light: '☀ light', dark: '☾ dark' }[theme] ?? '◐ as the system';
-  byId('theme').setAttribute('aria-label', `theme: ${theme ?? 'the system\'s'}`);
+  byId('theme').setAttribute('aria-label', `theme: ${theme ?? 'of the system'}`);
 }
 
 const keys = [
@@ -142,7 +142,7 @@ const keys = [
   [',', 'the overview to the left', () => overview.pan(-0.2)],
   ['.', 'the overview to the right', () => overview.pan(0.2)],
   ...tabs.map(([tab, name], i) => [String(i + 1), name, () => openTab(tab)]),
-  ['t', 'light, dark, or the system's theme', () => { setTheme({ light: 'dark', dark: null }[state.theme] ?? (state.theme === null ? 'light' : null)); address(); }],
+  ['t', 'light, dark, or the theme of the system', () => { setTheme({ light: 'dark', dark: null }[state.theme] ?? (state.theme === null ? 'light' : null)); address(); }],
   ['?', 'these keys', () => byId('help').showModal()],
 ];
 
