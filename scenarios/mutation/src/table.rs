@@ -78,8 +78,7 @@ fn group<'a>(file: &'a str, folder: &str) -> &'a str {
 }
 
 /// Before the tables in a README.
-pub const BEGIN: &str =
-    "<!-- mutation testing: written by `cargo run --package zk-mutation -- --write-readme` -->\n";
+pub const BEGIN: &str = "<!-- mutation testing: written by `cargo run --manifest-path scenarios/mutation/Cargo.toml -- --write-readme` -->\n";
 
 /// After them.
 pub const END: &str = "<!-- end of the mutation testing -->";
