@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use super::attempts::Attempts;
 use super::clock::Clock;
-use super::ephemerals::{Effect, Ephemerals};
+use super::effect::Effect;
+use super::ephemerals::Ephemerals;
 use super::request::{Ask, Body, Real, Request, Root};
 use zk_protocol::session::{
     Answered, ClientSession, Endings, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots,
@@ -486,6 +487,14 @@ fn pause_before_retry(timeout: u64, lost: bool) -> u64 {
 /// When the operating system has no random numbers to give.
 pub(super) fn random() -> u64 {
     getrandom::u64().expect("the operating system gives random numbers")
+}
+
+/// Spreads clients over the servers (`StaticHostProvider`).
+pub(super) fn shuffle<T>(all: &mut [T]) {
+    for at in (1..all.len()).rev() {
+        let other = random() % (at as u64 + 1);
+        all.swap(at, usize::try_from(other).unwrap_or(at));
+    }
 }
 
 #[cfg(test)]

@@ -13,23 +13,22 @@ use std::pin::Pin;
 use std::task::Context;
 
 use futures_util::task::noop_waker_ref;
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
 
 use super::address::Address;
-use super::core::Hello;
+use super::core::{Hello, shuffle};
 use super::failed::{Failed, Stage};
-use super::link::Stream;
-use super::options::Credentials;
 #[cfg(feature = "sasl")]
 use super::options::Sasl;
+use super::options::{Credentials, Options};
 use super::request::Real;
-use super::session::shuffle;
-use super::tls_port::{is_record, speaks_tls};
+use super::stream::{Stream, answer, expects_tls, read, send};
+use super::tls_port::speaks_tls;
 use zk_protocol::session::{Incoming, Password};
 use zk_protocol::wire::jute::{In, Out};
 use zk_protocol::wire::{frame, number};
-use zk_recipes::zk::{Code, ConnectFailureKind as Kind, SessionId};
+use zk_recipes::zk::{ConnectFailureKind as Kind, Error, SessionId, Time};
 
 /// The parameters of a handshake.
 pub(super) struct Handshake {
@@ -41,15 +40,37 @@ pub(super) struct Handshake {
     pub(super) sasl: Option<Sasl>,
 }
 
-/// The longest reply before a session is established.
-const MAX_BYTES: i32 = 64 * 1024;
-
 /// What the client waits for when a server hangs up on it.
 const ASKING: &str =
     "instead of accepting the session: it does not serve yet, or has not seen what this session has seen";
 const AUTHENTICATING: &str = "while it checked the credentials";
 
+/// An accepted connection.
+pub(super) struct Opened {
+    pub(super) stream: Box<dyn Stream>,
+    pub(super) welcome: Incoming<Real>,
+    /// When the session was asked for: the lease counts from here.
+    pub(super) asked_at: Time,
+    pub(super) server: usize,
+    pub(super) peer: Option<SocketAddr>,
+}
+
 impl Handshake {
+    /// # Errors
+    ///
+    /// [`Error::is_bad_input`] for options that can never work with these servers.
+    pub(super) fn new(servers: Vec<Address>, options: &Options) -> Result<Handshake, Error> {
+        options.can_work(&servers)?;
+        Ok(Handshake {
+            servers,
+            credentials: options.credentials.clone(),
+            #[cfg(feature = "tls")]
+            tls: options.tls.clone().map(super::tls::Connector::new).transpose()?,
+            #[cfg(feature = "sasl")]
+            sasl: options.sasl.clone(),
+        })
+    }
+
     /// Resolves a name. That is done for each attempt: its addresses may have changed.
     pub(super) async fn resolve(&self, server: &Address) -> Result<Vec<SocketAddr>, Failed> {
         let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await;
@@ -142,10 +163,6 @@ impl Handshake {
     }
 }
 
-fn expects_tls() -> Failed {
-    Failed::lasting(Kind::Tls, "the server speaks TLS at this port, and the client does not")
-}
-
 /// The addresses of a name in random order, as the Java client tries them (`StaticHostProvider`); those of the two families take
 /// turns (RFC 8305, section 4).
 fn in_dialing_order(mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
@@ -234,51 +251,6 @@ async fn tell(stream: &mut Box<dyn Stream>, credentials: &Credentials) -> Result
     out.text(&credentials.scheme).buffer(Some(&credentials.secret));
     send(stream, out.as_bytes()).await?;
     answer(stream).await.map(drop)
-}
-
-/// Sends a frame.
-pub(super) async fn send(stream: &mut Box<dyn Stream>, frame: &[u8]) -> Result<(), Failed> {
-    stream.write_all(&frame::of(frame)).await?;
-    Ok(stream.flush().await?)
-}
-
-/// The body of an answer.
-pub(super) async fn answer(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Failed> {
-    let frame = read(stream).await?;
-    let mut from = In::new(&frame);
-    let header = (|| Some((from.int()?, from.long()?, from.int()?)))();
-    let Some((_xid, _zxid, error)) = header else {
-        return Err(Failed::not_zookeeper("the server's answer is none of ZooKeeper's"));
-    };
-    let refusals = [Code::AuthFailed, Code::SessionClosedRequireSaslAuth];
-    match error {
-        0 => Ok(from.rest().to_vec()),
-        error if refusals.iter().any(|code| code.number() == error) => {
-            Err(Failed::refused("the server refused the credentials"))
-        }
-        error => Err(Failed::new(Kind::NotServing, format!("the server answered with error {error}"))),
-    }
-}
-
-/// The next frame. Its room grows with what arrives, so that an announcement alone takes no memory.
-async fn read(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Failed> {
-    let length = stream.read_i32().await?;
-    match length.to_be_bytes() {
-        [first, second, ..] if is_record([first, second]) => return Err(expects_tls()),
-        _ if (0..=MAX_BYTES).contains(&length) => {}
-        bytes => {
-            let text = String::from_utf8_lossy(&bytes).escape_debug().to_string();
-            let message = format!("the answer begins with {text:?}, which is none of ZooKeeper's");
-            return Err(Failed::not_zookeeper(message));
-        }
-    }
-    let mut frame = Vec::new();
-    let length = u64::try_from(length).unwrap_or_default();
-    let read = AsyncReadExt::take(&mut *stream, length).read_to_end(&mut frame).await?;
-    if read as u64 != length {
-        return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-    }
-    Ok(frame)
 }
 
 #[cfg(test)]

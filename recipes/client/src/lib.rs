@@ -160,6 +160,7 @@ mod attempts;
 mod clock;
 mod core;
 mod duties;
+mod effect;
 mod ephemerals;
 mod failed;
 mod frames;
@@ -175,6 +176,7 @@ mod request;
 #[cfg(feature = "sasl")]
 mod sasl;
 mod session;
+mod stream;
 mod subject;
 #[cfg(feature = "tls")]
 mod tls;

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::core::Shared;
-use super::race::Opened;
+use super::handshake::Opened;
 use zk_recipes::zk::{ConnectFailure, Over, SessionId, Time, Unreachable};
 
 pub(super) use loss::Loss;

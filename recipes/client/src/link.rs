@@ -20,20 +20,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::clock::{self, instant_in};
 use super::core::{Core, Shared};
 use super::frames::{Frames, nonsense};
-use super::handshake::Handshake;
+use super::handshake::{Handshake, Opened};
 use super::life::{self, Life, Loss};
 use super::options::Limits;
-use super::race::{self, Ended, Opened};
+use super::race::{self, Ended};
 use super::request::{Real, notification};
+use super::stream::Stream;
 use zk_protocol::session::{Incoming, Out};
 use zk_protocol::wire::jute::In;
 use zk_protocol::wire::number;
 use zk_recipes::zk::PINGS_PER_TIMEOUT;
 use zk_recipes::zk::{Over, Time};
-
-/// A connection, plain or by TLS.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// Drives a session until it is over. If the future is dropped before, with its runtime, the session ends on this side.
 pub(super) fn drive(

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::acl::Acl;
 use super::address::Address;
 use super::ephemerals;
-use super::handshake::Handshake;
 use super::request::within_limit;
 #[cfg(feature = "tls")]
 use super::tls::Tls;
@@ -172,12 +171,10 @@ impl Options {
         self
     }
 
-    /// The parameters of a handshake with these servers.
-    ///
     /// # Errors
     ///
-    /// [`Error::is_bad_input`] for options that can never work.
-    pub(super) fn handshake(&self, servers: Vec<Address>) -> Result<Handshake, Error> {
+    /// [`Error::is_bad_input`] for options that can never work with these servers.
+    pub(super) fn can_work(&self, servers: &[Address]) -> Result<(), Error> {
         if self.session_timeout < Duration::from_millis(1) || self.session_timeout > MAX_TIMEOUT {
             return Err(ErrorKind::BadInput(format!(
                 "a session needs a timeout above zero and of {} days at most",
@@ -214,14 +211,7 @@ impl Options {
             ))
             .into());
         }
-        Ok(Handshake {
-            servers,
-            credentials: self.credentials.clone(),
-            #[cfg(feature = "tls")]
-            tls: self.tls.clone().map(super::tls::Connector::new).transpose()?,
-            #[cfg(feature = "sasl")]
-            sasl: self.sasl.clone(),
-        })
+        Ok(())
     }
 }
 

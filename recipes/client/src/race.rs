@@ -27,28 +27,16 @@ use tokio::time::Instant;
 use super::clock::instant_in;
 use super::core::{Hello, Shared};
 use super::failed::{Failed, Stage};
-use super::handshake::Handshake;
+use super::handshake::{Handshake, Opened};
 use super::life::Life;
-use super::link::Stream;
-use super::request::Real;
-use zk_protocol::session::Incoming;
-use zk_recipes::zk::{ConnectFailureKind, SessionId, Time};
+use super::stream::Stream;
+use zk_recipes::zk::{ConnectFailureKind, SessionId};
 
 /// The longest delay between the beginnings of two attempts (RFC 8305, "Connection Attempt Delay").
 const MAX_DELAY: Duration = Duration::from_millis(250);
 
 /// How often all servers begin in a round.
 const TURNS: u32 = 3;
-
-/// An accepted connection.
-pub(super) struct Opened {
-    pub(super) stream: Box<dyn Stream>,
-    pub(super) welcome: Incoming<Real>,
-    /// When the session was asked for: the lease counts from here.
-    pub(super) asked_at: Time,
-    pub(super) server: usize,
-    pub(super) peer: Option<SocketAddr>,
-}
 
 /// Why a round ends without a connection.
 pub(super) enum Ended {

@@ -9,7 +9,7 @@ mod tests;
 use std::sync::Arc;
 
 use super::acl::Acl;
-use super::ephemerals::{Effect, PathNumber};
+use super::effect::{Effect, PathNumber};
 use zk_protocol::session::{List, Protocol, SessionError, Watching};
 use zk_protocol::wire::jute::{In, LENGTH_BYTES, Out};
 use zk_protocol::wire::{frame, number};

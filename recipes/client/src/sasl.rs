@@ -10,9 +10,8 @@ use md5::{Digest, Md5};
 
 use super::core::random;
 use super::failed::Failed;
-use super::handshake::{answer, send};
-use super::link::Stream;
 use super::options::Sasl;
+use super::stream::{Stream, answer, send};
 use zk_protocol::wire::jute::{In, Out};
 use zk_protocol::wire::number;
 

@@ -14,7 +14,8 @@ use super::acl::Acl;
 use super::address;
 use super::alarms::{Alarm, Alarms};
 use super::clock::instant_in;
-use super::core::{Missed, Shared, random};
+use super::core::{Missed, Shared, shuffle};
+use super::handshake::Handshake;
 use super::life;
 use super::link;
 use super::options::Options;
@@ -37,7 +38,7 @@ impl Session {
         let (mut servers, root) = address::parse(connect_string)?;
         shuffle(&mut servers);
         let (count, limits) = (servers.len(), options.limits());
-        let handshake = options.handshake(servers)?;
+        let handshake = Handshake::new(servers, options)?;
         has_drivers()?;
         let root = root.taking(options.max_request_bytes);
         let shared = Arc::new(Shared::new(options.session_timeout, count, root, options.max_ephemeral_bytes));
@@ -192,12 +193,4 @@ fn has_drivers() -> Result<(), Error> {
     });
     // A machine without loopback is another matter.
     socket.map(drop).map_err(|_| lacks("I/O"))
-}
-
-/// Spreads clients over the servers (`StaticHostProvider`).
-pub(super) fn shuffle<T>(all: &mut [T]) {
-    for at in (1..all.len()).rev() {
-        let other = random() % (at as u64 + 1);
-        all.swap(at, usize::try_from(other).unwrap_or(at));
-    }
 }

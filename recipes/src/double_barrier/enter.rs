@@ -4,7 +4,6 @@
 //! so it tries to open. The opening checks the count of joins, so no join is missed; a join checks the generation, so none
 //! comes late.
 
-use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::observe;
@@ -36,6 +35,16 @@ pub(super) struct Entering<'a, Z: ZooKeeper> {
     pub(super) keeper: Option<Armed>,
     /// The guid of the opener, once known.
     opener: String,
+}
+
+/// The result of step 3.
+pub(super) enum Opened {
+    /// Opened by us.
+    ByUs(Roster),
+    /// Perhaps opened, by us or by another participant.
+    Perhaps,
+    /// A participant has left since: too few.
+    TooFew,
 }
 
 impl<'a, Z: ZooKeeper> Entering<'a, Z> {

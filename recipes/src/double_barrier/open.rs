@@ -1,20 +1,10 @@
 //! Opening a generation: step 3 of entering a double barrier.
 
-use super::enter::Entering;
+use super::enter::{Entering, Opened};
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
 use crate::parts::retry::{again, connected, present, unless_again};
 use crate::zk::{CreateMode, Duty, Error, ErrorKind, Op, OpResult, ZooKeeper, path};
-
-/// The result of step 3.
-pub(super) enum Opened {
-    /// Opened by us.
-    ByUs(Roster),
-    /// Perhaps opened, by us or by another participant.
-    Perhaps,
-    /// A participant has left since: too few.
-    TooFew,
-}
 
 /// The reason why an opening was refused.
 enum Refused {

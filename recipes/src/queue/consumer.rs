@@ -2,7 +2,6 @@
 
 use super::ahead::ReadAhead;
 use super::claimed::Claimed;
-use super::gather::{IfEmpty, Read};
 use super::layout::Layout;
 use super::spread::Spread;
 use super::{Delivery, QueueCore};
@@ -11,7 +10,7 @@ use crate::parts::receipt::Receipt;
 use crate::parts::retry::bounded;
 use crate::parts::select::first;
 use crate::parts::setters::setters;
-use crate::zk::{Error, ErrorKind, ZooKeeper};
+use crate::zk::{Data, Error, ErrorKind, ZooKeeper};
 use futures_util::future::Either;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -50,6 +49,26 @@ pub struct Item {
     pub data: Vec<u8>,
     /// The czxid of its znode, which stays unique when the queue is deleted and recreated, unlike the number.
     pub czxid: i64,
+}
+
+/// The behaviour of a call on an empty queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IfEmpty {
+    Waits,
+    GivesUp,
+}
+
+/// An item that was read.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) name: String,
+    pub(super) data: Data,
+}
+
+impl From<Read> for Item {
+    fn from(Read { data: Data { data, stat }, .. }: Read) -> Item {
+        Item { data, czxid: stat.czxid }
+    }
 }
 
 /// A consumer of a queue: [`take`](Self::take) and its variants with [`Delivery::AtMostOnce`], [`claim`](Self::claim) and

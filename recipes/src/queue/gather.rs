@@ -1,7 +1,7 @@
 //! Steps 2 to 4: listing, reading, and taking or claiming.
 
 use super::claimed::Claimed;
-use super::consumer::{Consumer, Item};
+use super::consumer::{Consumer, IfEmpty, Item, Read};
 use super::spread::Spread;
 use super::{Delivery, Idle, Order};
 use crate::parts::contenders::OwnContender;
@@ -9,26 +9,6 @@ use crate::parts::receipt::WriteOutcome;
 use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Data, Duty, Error, ErrorKind, Listing, Op, ZooKeeper};
 use std::collections::{BTreeSet, VecDeque};
-
-/// The behaviour of a call on an empty queue.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum IfEmpty {
-    Waits,
-    GivesUp,
-}
-
-/// An item that was read.
-#[derive(Debug)]
-pub(super) struct Read {
-    name: String,
-    data: Data,
-}
-
-impl From<Read> for Item {
-    fn from(Read { data: Data { data, stat }, .. }: Read) -> Item {
-        Item { data, czxid: stat.czxid }
-    }
-}
 
 /// The result of step 4.
 enum Tried {

@@ -1,8 +1,8 @@
 //! The programs that judge: built once, with all mutants of the sample.
 
 use crate::copy::Copy;
-use crate::listing::Scope;
 use crate::process;
+use crate::scope::Scope;
 use anyhow::{Context, bail};
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;

@@ -1,8 +1,8 @@
 //! The copy of the workspace in which mutants are built. The workspace itself is never written.
 
-use crate::listing::Scope;
 use crate::mutant::Mutant;
 use crate::schemata::{Schemata, rewrite};
+use crate::scope::Scope;
 use crate::source::Source;
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;

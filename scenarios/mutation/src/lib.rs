@@ -24,6 +24,7 @@ pub mod process;
 pub mod reach;
 pub mod sample;
 pub mod schemata;
+pub mod scope;
 pub mod sites;
 pub mod source;
 pub mod statements;

@@ -1,9 +1,9 @@
 //! Which mutants type-check: the compiler's errors are mapped to mutants, those are dropped, and so on to a fixed point.
 
 use crate::copy::Copy;
-use crate::listing::Scope;
 use crate::mutant::{Genre, Mutant};
 use crate::schemata::Schemata;
+use crate::scope::Scope;
 use crate::source::Source;
 use anyhow::{Context, bail};
 use cargo_metadata::Message;

@@ -5,9 +5,10 @@
 //! are about as rare as they were on a real ensemble.
 
 use std::path::Path;
-use zk_fidelity::ensemble::case::{Meta, Placed, Scenario, Suite, read};
+use zk_fidelity::ensemble::case::{Placed, Suite, read};
 use zk_fidelity::ensemble::report::Report;
 use zk_fidelity::ensemble::run::run;
+use zk_fidelity::ensemble::scenario::{Meta, Scenario};
 use zk_fidelity::ensemble::sim::Simulated;
 
 /// So many seeds show what is common.

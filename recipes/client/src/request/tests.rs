@@ -87,8 +87,7 @@ fn a_read_of_many_znodes_is_split_before_the_path_that_does_not_fit() {
 
 #[test]
 fn credentials_that_no_server_takes_are_refused_before_they_are_sent() {
-    let with =
-        |bytes: usize| Options::new(TIMEOUT).with_auth("digest", vec![b'x'; bytes]).handshake(Vec::new());
+    let with = |bytes: usize| Options::new(TIMEOUT).with_auth("digest", vec![b'x'; bytes]).can_work(&[]);
     let most = path::MAX_REQUEST_BYTES - 20 - "digest".len();
     assert!(with(most).is_ok());
     let Err(refused) = with(most + 1) else { panic!("a server would hang up") };

@@ -25,12 +25,14 @@
 //! | `protocol` | what a machine and its driver tell each other |
 //! | `servers` | the order in which a client tries its servers |
 //! | `slots` | what the futures of a driver wait for |
+//! | `lists` | the lists of watches that a client keeps, and what it tells a server of them |
 //! | `watches` | which watches the client believes to be armed |
 //! | `probe` | how a client learns that an ensemble has forgotten its session |
 //! | `fingerprint` | a fingerprint of the state, for searches of a state space |
 
 mod endings;
 mod fingerprint;
+mod lists;
 mod probe;
 mod protocol;
 mod servers;
@@ -39,12 +41,12 @@ mod watches;
 
 pub use endings::Endings;
 pub use fingerprint::Fingerprint;
+pub use lists::{List, Table, Watching};
 pub use protocol::{
     Answered, Failure, Flaw, Flaws, Incoming, Out, Outgoing, Password, Protocol, SessionError, WatchItem,
 };
 pub use servers::Servers;
 pub use slots::{Slot, Slots};
-pub use watches::{List, Table, Watching};
 
 use self::probe::Probes;
 use crate::wire::number::PING_XID;

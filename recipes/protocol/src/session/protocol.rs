@@ -1,6 +1,6 @@
 //! The interface between a session machine and its driver.
 
-use super::watches::{List, Table, Watching};
+use super::lists::{List, Table, Watching};
 use std::fmt::Debug;
 use zk_recipes::zk::{Code, EventKind, Over, SessionId, Status};
 

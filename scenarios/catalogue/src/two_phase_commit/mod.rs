@@ -2,7 +2,7 @@
 
 pub(crate) mod mutants;
 pub mod recipe;
-mod round;
+pub(crate) mod round;
 mod stories;
 pub mod words;
 pub mod workload;

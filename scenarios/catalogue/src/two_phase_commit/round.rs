@@ -1,13 +1,38 @@
 //! A site's part in one round: one transaction, from its begin to its end.
 
 use super::recipe::TwoPhases;
-use super::workload::{COORDINATOR, FORMS, form, name, path};
 use crate::prelude::*;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
-use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
+use zk_recipes::two_phase_commit::{Decision, Form, Transaction, Vote};
+
+/// The forms, one a round.
+pub(super) const FORMS: [Form; 4] = [
+    Form::Decentralised { follow_votes: false },
+    Form::Coordinator,
+    Form::SiteEphemerals,
+    Form::Decentralised { follow_votes: true },
+];
+
+/// The coordinator's number, in place of a site's.
+pub const COORDINATOR: u64 = 0xffff;
+
+/// How the transaction of a round is decided.
+pub fn form(round: u32) -> Form {
+    FORMS[round as usize % FORMS.len()]
+}
+
+/// The path of the transaction of a round.
+pub fn path(round: u32) -> String {
+    format!("/tx/{round}")
+}
+
+/// The name of a site.
+pub fn name(site: u64) -> String {
+    format!("site-{site}")
+}
 
 /// A site's part in one round.
 pub(super) struct SiteRound<'a, C: Client, T> {
@@ -21,8 +46,26 @@ pub(super) struct SiteRound<'a, C: Client, T> {
     pub participant: T,
 }
 
+/// Waits until a transaction exists, for that long at the most; or looks once. These requests are no part of the recipe.
+pub(crate) async fn has_begun<C: Client>(
+    client: &C,
+    zk: &C::Zk,
+    path: &str,
+    limit: Option<Duration>,
+) -> bool {
+    let Some(limit) = limit else { return matches!(zk.exists(path).await, Ok(Some(_))) };
+    let begun = async {
+        match zk.exists_watch(path).await {
+            Ok((Some(_), _)) => true,
+            Ok((None, watch)) => watch.await.is_ok(),
+            Err(_) => false,
+        }
+    };
+    matches!(select(pin!(begun), pin!(client.sleep(limit))).await, Either::Left((true, _)))
+}
+
 /// A vote, as the journal has it.
-fn vote_text(vote: Vote) -> &'static str {
+pub(crate) fn vote_text(vote: Vote) -> &'static str {
     match vote {
         Vote::Commit => "commit",
         Vote::Abort => "abort",
@@ -30,7 +73,7 @@ fn vote_text(vote: Vote) -> &'static str {
 }
 
 /// A decision, as the journal has it.
-pub(super) fn decision_text(decision: Decision) -> &'static str {
+pub(crate) fn decision_text(decision: Decision) -> &'static str {
     match decision {
         Decision::Commit => "commit",
         Decision::Abort => "abort",
@@ -156,20 +199,11 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         operation(self.client, self.call(Verb::Finish), self.gives("", party), work).await.1
     }
 
-    /// Waits for a limited time until the transaction of the round exists. These requests are no part of the recipe.
+    /// Whether the transaction of the round exists. Only the site that is to begin it does not wait for it.
     async fn has_begun(&self) -> bool {
-        if u64::from(self.round) % self.sites == self.site {
-            return matches!(self.zk.exists(&path(self.round)).await, Ok(Some(_)));
-        }
-        let begun = async {
-            match self.zk.exists_watch(&path(self.round)).await {
-                Ok((Some(_), _)) => true,
-                Ok((None, watch)) => watch.await.is_ok(),
-                Err(_) => false,
-            }
-        };
-        let patience = self.client.sleep(self.pace.limit * 4);
-        matches!(select(pin!(begun), pin!(patience)).await, Either::Left((true, _)))
+        let begins = u64::from(self.round) % self.sites == self.site;
+        let patience = (!begins).then_some(self.pace.limit * 4);
+        has_begun(self.client, &self.zk, &path(self.round), patience).await
     }
 
     async fn begins(&self) -> Option<T::Coordinator> {

@@ -1,7 +1,6 @@
 //! The words of two-phase commit.
 
-use super::round::decision_text;
-use super::workload::{COORDINATOR, name, path};
+use super::round::{COORDINATOR, decision_text, name, path};
 use crate::prelude::*;
 use sim_zk::SimClient;
 use std::future::Future;

@@ -8,7 +8,7 @@
 //! own log.
 
 use super::recipe::{Participant, TwoPhases};
-use super::round::SiteRound;
+use super::round::{FORMS, SiteRound, form, name, path};
 use crate::prelude::*;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::Form;
@@ -40,32 +40,6 @@ pub static STATED: Stated = Stated {
         "another coordinator takes over",
     ],
 };
-
-/// The forms, one a round.
-pub(super) const FORMS: [Form; 4] = [
-    Form::Decentralised { follow_votes: false },
-    Form::Coordinator,
-    Form::SiteEphemerals,
-    Form::Decentralised { follow_votes: true },
-];
-
-/// The coordinator's number, in place of a site's.
-pub const COORDINATOR: u64 = 0xffff;
-
-/// How the transaction of a round is decided.
-pub fn form(round: u32) -> Form {
-    FORMS[round as usize % FORMS.len()]
-}
-
-/// The path of the transaction of a round.
-pub fn path(round: u32) -> String {
-    format!("/tx/{round}")
-}
-
-/// The name of a site.
-pub fn name(site: u64) -> String {
-    format!("site-{site}")
-}
 
 /// One object a round.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {

@@ -1,7 +1,7 @@
 //! Checks that a scenario can be played: every name is defined, and every request can be encoded.
 
-use super::case::{Meta, Outcome, Scenario};
 use super::cluster;
+use super::scenario::{Meta, Outcome, Scenario};
 use super::step::{Connect, Fault, Links, Op, Step, Ticks};
 use crate::exchange::wire;
 use std::collections::BTreeSet;

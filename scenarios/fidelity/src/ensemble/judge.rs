@@ -1,7 +1,7 @@
 //! Compares the results of a run with the allowed and the forbidden outcomes.
 
-use super::case::{Outcome, Scenario};
 use super::expected::{Expected, Results};
+use super::scenario::{Outcome, Scenario};
 use std::fmt;
 
 /// The verdict of a run.

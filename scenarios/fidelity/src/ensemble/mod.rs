@@ -3,7 +3,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`case`](mod@case) | a file of scenarios; [`step`] and [`expected`], a scenario's steps and allowed results |
+//! | [`case`](mod@case) | a file of scenarios |
+//! | [`scenario`] | a scenario and its ensemble; [`step`] and [`expected`], its steps and allowed results |
 //! | `check` | whether a scenario can be played at all |
 //! | [`cluster`] | the target of a scenario: raw connections, faults, and time |
 //! | [`play`] | plays one scenario, and records the result of each labelled step |
@@ -29,6 +30,7 @@ pub mod play;
 mod play_tests;
 pub mod report;
 pub mod run;
+pub mod scenario;
 pub mod served;
 mod session;
 pub mod sim;

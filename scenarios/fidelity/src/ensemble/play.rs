@@ -7,10 +7,10 @@
 //! A step that waits for its result takes as long as the ensemble does. Repeated steps are repeated every [`POLL`]
 //! ticks, as in the recorded runs.
 
-use super::case::{Meta, Scenario};
 use super::client_link::ClientLink;
 use super::cluster::{Cluster, MemberId, Micros};
 use super::expected::{Results, StepResult};
+use super::scenario::{Meta, Scenario};
 use super::step::{Await, If, Op, RelativeZxid, Side, Since, Spin, Step, Ticks, Until, Wait, WaitFor};
 use crate::exchange::form::Step as Request;
 use crate::exchange::reply::Garbled;

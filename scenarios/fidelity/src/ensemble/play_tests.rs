@@ -1,9 +1,10 @@
 //! Scenarios, played on an ensemble with scripted replies.
 
-use super::case::{Meta, parse};
+use super::case::parse;
 use super::expected::{Results, StepResult};
 use super::fake::{Fake, Says};
 use super::play::{Stuck, play};
+use super::scenario::Meta;
 
 fn meta() -> Meta {
     let text = r#"{"meta": 1, "members": 3, "tick_ms": 500, "initLimit": 10, "syncLimit": 5}"#;

@@ -1,11 +1,11 @@
 //! The same scenario under many seeds, each on a fresh ensemble.
 
-use super::case::{Meta, Scenario};
 use super::cluster::Cluster;
 use super::expected::{Expected, Results, StepResult};
 use super::judge::{RunVerdict, judge};
 use super::play::{Stuck, play};
 use super::report::{Report, Shown, StuckRuns, Unreached};
+use super::scenario::{Meta, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Plays a scenario under each of the seeds, on a new ensemble from `make`.

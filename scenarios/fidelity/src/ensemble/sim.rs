@@ -1,7 +1,7 @@
 //! A simulated ensemble: its servers are close to each other, and their speed depends on the seed.
 
-use super::case::Meta;
 use super::cluster::{Cluster, Link, MemberId, Micros, PipelineStage};
+use super::scenario::Meta;
 use crate::exchange::Arrival;
 use crate::exchange::wire::{self, Hello};
 use sim_zk::choose::{Chooser, Point, Rates, Seeded};

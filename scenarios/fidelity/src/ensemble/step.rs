@@ -1,9 +1,10 @@
 //! One step of a scenario. All times are in ticks. Attributes give the written names of fields where they differ.
 
 use super::expected::Expected;
-use super::written;
 use crate::exchange::form::Step as Request;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -199,7 +200,7 @@ pub struct Until {
     /// The mark; if none, the beginning of this step.
     pub since: Option<String>,
     /// Steps between the repetitions.
-    #[serde(default, deserialize_with = "written::steps")]
+    #[serde(default, deserialize_with = "steps")]
     pub also: Vec<Step>,
     /// The label of the time since the mark.
     #[serde(rename = "as_")]
@@ -216,7 +217,7 @@ pub struct Spin {
     /// The duration.
     pub ticks: f64,
     /// Steps between the repetitions.
-    #[serde(default, deserialize_with = "written::steps")]
+    #[serde(default, deserialize_with = "steps")]
     pub also: Vec<Step>,
     /// The label of all distinct results.
     #[serde(rename = "as_")]
@@ -276,9 +277,19 @@ pub struct If {
     /// The value that it is compared with.
     pub equals: Expected,
     /// The steps if they are equal.
-    #[serde(deserialize_with = "written::steps")]
+    #[serde(deserialize_with = "steps")]
     pub then: Vec<Step>,
     /// The steps otherwise.
-    #[serde(default, rename = "else", alias = "else_", deserialize_with = "written::steps")]
+    #[serde(default, rename = "else", alias = "else_", deserialize_with = "steps")]
     pub otherwise: Vec<Step>,
+}
+
+/// One step, or a list of them. Not an untagged enumeration, whose errors would not name the mistake in a step.
+fn steps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Step>, D::Error> {
+    let written = match Value::deserialize(from)? {
+        Value::Array(written) => written,
+        Value::Null => Vec::new(),
+        one => vec![one],
+    };
+    written.into_iter().map(|one| Step::deserialize(one).map_err(D::Error::custom)).collect()
 }

@@ -1,10 +1,11 @@
 //! Scenarios read, judged, and counted.
 
-use super::case::{CaseError, Meta, Scenario, parse, parse_suite};
+use super::case::{CaseError, parse, parse_suite};
 use super::expected::{Results, StepResult};
 use super::fake::{Fake, Says};
 use super::judge::judge;
 use super::run::run;
+use super::scenario::{Meta, Scenario};
 use std::path::Path;
 
 const META: &str =

@@ -78,16 +78,6 @@ fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     }
 }
 
-/// One step, or a list of them. Not an untagged enumeration, whose errors would not name the mistake in a step.
-pub(super) fn steps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Step>, D::Error> {
-    let written = match Value::deserialize(from)? {
-        Value::Array(written) => written,
-        Value::Null => Vec::new(),
-        one => vec![one],
-    };
-    written.into_iter().map(|one| Step::deserialize(one).map_err(D::Error::custom)).collect()
-}
-
 fn listen(mut from: Fields, key: &str) -> Result<Listen, String> {
     take_marker(&mut from, key)?;
     read(from)

@@ -2,8 +2,9 @@
 
 use crate::common::source;
 use clap::ValueEnum as _;
-use zk_mutation::listing::{Listed, Scope};
+use zk_mutation::listing::Listed;
 use zk_mutation::mutant::Genre;
+use zk_mutation::scope::Scope;
 
 fn listed(genre: &str, function: &str) -> Listed {
     let place = |column: u32| serde_json::json!({"line": 2, "column": column});

@@ -2,6 +2,7 @@
 
 pub mod ours;
 mod ours_queue;
+mod ours_sessions;
 pub mod raw;
 mod shared;
 #[cfg(feature = "zookeeper-client")]

@@ -1,8 +1,10 @@
 //! The recipes of this workspace on its own client, as the README shows them: one client is one session, every call is awaited,
 //! guards are released.
 
+use super::ours_queue;
+use super::ours_sessions::{SESSION, session, sessions};
 use super::shared::{Rounds, all, contention, dropped, lock_cycles};
-use super::{Measured, Orders, Task, ours_queue};
+use super::{Measured, Orders, Task};
 use crate::clock::{micros, now, sleep};
 use anyhow::{Context, bail};
 use futures_util::FutureExt;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place};
-use zk_client::{Client, Options};
+use zk_client::Client;
 use zk_recipes::group::{Group, GroupOptions, Membership, Views, WithData};
 use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
@@ -20,13 +22,8 @@ use zk_recipes::{
     Reuse, SharedLock, SharedLockOptions,
 };
 
-const SESSION: Duration = Duration::from_secs(30);
-
 /// How often an observer looks.
 const LOOK: Duration = Duration::from_millis(5);
-
-/// Sessions that are opened at a time.
-const AT_ONCE: usize = 32;
 
 /// Does the work of a row.
 pub async fn run(task: Task) -> anyhow::Result<()> {
@@ -45,21 +42,6 @@ pub async fn run(task: Task) -> anyhow::Result<()> {
     }
 }
 
-/// A session with the server at that address.
-pub async fn session(address: &str) -> anyhow::Result<Client> {
-    Ok(Client::open(address, Options::new(SESSION)).await?)
-}
-
-/// Sessions of the clients that are measured.
-pub async fn sessions(task: &Task, count: usize) -> anyhow::Result<Vec<Client>> {
-    let mut all = Vec::with_capacity(count);
-    while all.len() < count {
-        let more = (count - all.len()).min(AT_ONCE);
-        all.extend(try_join_all((0..more).map(|_| async { session(task.text("connect")?).await })).await?);
-    }
-    Ok(all)
-}
-
 async fn only(task: &Task) -> anyhow::Result<Client> {
     session(task.text("connect")?).await
 }
@@ -72,7 +54,6 @@ async fn until_children(observer: &Client, path: &str, count: usize) -> anyhow::
     Ok(())
 }
 
-/// Joins tasks; the first failure is that of all.
 async fn requests(task: &Task) -> anyhow::Result<()> {
     let zk = only(task).await?;
     let root = task.text("root")?;

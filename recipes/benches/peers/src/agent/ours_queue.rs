@@ -1,6 +1,6 @@
 //! The queue of this workspace: items one by one or in batches, taken, or claimed and done.
 
-use super::ours::{session, sessions};
+use super::ours_sessions::{session, sessions};
 use super::{Measured, Orders, Task};
 use crate::clock::now;
 use std::collections::BTreeSet;

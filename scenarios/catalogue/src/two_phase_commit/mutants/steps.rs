@@ -3,7 +3,7 @@
 use super::within;
 use crate::copies::connected;
 use crate::two_phase_commit::recipe::{Participant, TwoPhases};
-use crate::two_phase_commit::workload::name;
+use crate::two_phase_commit::round::name;
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use std::time::Duration;

@@ -1,14 +1,26 @@
 //! A site's part in one round: one transaction, from its begin to its end.
 
 use super::calls::Calls;
-use super::workload::{form, path};
 use crate::prelude::*;
-use crate::two_phase_commit::workload::{COORDINATOR, name};
-use futures_util::future::{Either, select};
-use std::pin::pin;
+use crate::two_phase_commit::round::{COORDINATOR, decision_text, has_begun, name, vote_text};
 use zk_harness::operation::observed_operation_until;
-use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
+use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 use zk_recipes::zk;
+
+/// How the transaction of a round is decided.
+pub(super) fn form(round: u32) -> Form {
+    [
+        Form::Decentralised { follow_votes: false },
+        Form::Coordinator,
+        Form::SiteEphemerals,
+        Form::Decentralised { follow_votes: false },
+    ][round as usize % 4]
+}
+
+/// The path of the transaction of a round.
+pub(super) fn path(round: u32) -> String {
+    format!("/ballots/{round}")
+}
 
 /// A site's part in one round.
 pub(super) struct Ballot<'a, C: Client> {
@@ -19,14 +31,6 @@ pub(super) struct Ballot<'a, C: Client> {
     pub(super) site: u64,
     pub(super) sites: u64,
     pub(super) round: u32,
-}
-
-/// A vote, as the journal has it.
-fn text(vote: Vote) -> &'static str {
-    match vote {
-        Vote::Commit => "commit",
-        Vote::Abort => "abort",
-    }
 }
 
 fn other(vote: Vote) -> Vote {
@@ -57,11 +61,6 @@ impl<C: Client> Ballot<'_, C> {
 
     fn payload(&self) -> String {
         format!("do {}", self.round)
-    }
-
-    /// Whether this site begins the transaction of this round.
-    fn is_first(&self) -> bool {
-        u64::from(self.round) % self.sites == self.site
     }
 
     pub(super) async fn takes_part(&self) -> Round {
@@ -138,20 +137,11 @@ impl<C: Client> Ballot<'_, C> {
         if ended.is_session_over() { Round::Again } else { Round::Over }
     }
 
-    /// Waits for a limited time until the transaction of the round exists. These requests are no part of the recipe.
+    /// Whether the transaction of the round exists. Only the site that is to begin it does not wait for it.
     async fn has_begun(&self) -> bool {
-        if self.is_first() {
-            return matches!(self.zk.exists(&path(self.round)).await, Ok(Some(_)));
-        }
-        let begun = async {
-            match self.zk.exists_watch(&path(self.round)).await {
-                Ok((Some(_), _)) => true,
-                Ok((None, watch)) => watch.await.is_ok(),
-                Err(_) => false,
-            }
-        };
-        let patience = self.client.sleep(self.pace.limit * 4);
-        matches!(select(pin!(begun), pin!(patience)).await, Either::Left((true, _)))
+        let begins = u64::from(self.round) % self.sites == self.site;
+        let patience = (!begins).then_some(self.pace.limit * 4);
+        has_begun(self.client, &self.zk, &path(self.round), patience).await
     }
 
     /// Begins the transaction, occasionally twice.
@@ -199,7 +189,7 @@ impl<C: Client> Ballot<'_, C> {
 
     async fn votes(&self, site: Site<C::Zk>, vote: Vote) -> Ended<Voted<C::Zk>> {
         let (path, name) = (path(self.round), name(self.site));
-        let gives = self.gives(vec![text(vote).to_owned()], self.site);
+        let gives = self.gives(vec![vote_text(vote).to_owned()], self.site);
         let voting = || self.calls.vote(&self.zk, (&path, &name), site, vote);
         operation(self.client, self.call(Verb::Vote), gives, voting).await.1
     }
@@ -233,7 +223,7 @@ impl<C: Client> Ballot<'_, C> {
         let patience = self.pace.limit * [1, 4, 16][self.client.choose(3) as usize];
         let (me, object) = (self.client.number(), self.object());
         let observed = |journal: &mut Journal, at, op, decision: &Decision| {
-            journal.observed(at, me, op, object, Seen::Decision, decided(*decision), COORDINATOR);
+            journal.observed(at, me, op, object, Seen::Decision, decision_text(*decision), COORDINATOR);
         };
         let (enough, call) = (self.client.sleep(patience), self.call(Verb::Decide));
         let gives = self.gives(vec![String::new()], COORDINATOR);
@@ -253,7 +243,7 @@ impl<C: Client> Ballot<'_, C> {
     ) -> Ended<Decision> {
         let (me, object) = (self.client.number(), self.object());
         let observed = move |journal: &mut Journal, at, op, decision: &Decision| {
-            journal.observed(at, me, op, object, Seen::Decision, decided(*decision), party);
+            journal.observed(at, me, op, object, Seen::Decision, decision_text(*decision), party);
         };
         let gives = self.gives(vec![String::new()], party);
         observed_operation(self.client, call, gives, work, observed).await.1
@@ -285,13 +275,5 @@ impl<C: Client> Ballot<'_, C> {
                 _ => false,
             })
         })
-    }
-}
-
-/// A decision, as the journal has it.
-fn decided(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Commit => "commit",
-        Decision::Abort => "abort",
     }
 }

@@ -8,7 +8,7 @@
 //! session continues where it was.
 
 use super::calls::{Calls, Right};
-use super::round::Ballot;
+use super::round::{Ballot, form, path};
 use crate::prelude::*;
 use crate::two_phase_commit::workload::seat;
 use std::sync::Arc;
@@ -39,21 +39,6 @@ pub static STATED: Stated = Stated {
         "bad input is refused",
     ],
 };
-
-/// How the transaction of a round is decided.
-pub(super) fn form(round: u32) -> Form {
-    [
-        Form::Decentralised { follow_votes: false },
-        Form::Coordinator,
-        Form::SiteEphemerals,
-        Form::Decentralised { follow_votes: false },
-    ][round as usize % 4]
-}
-
-/// The path of the transaction of a round.
-pub(super) fn path(round: u32) -> String {
-    format!("/ballots/{round}")
-}
 
 /// One object a round.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {

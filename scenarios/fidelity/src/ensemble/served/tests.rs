@@ -1,9 +1,10 @@
 //! Ensembles whose control does not reply, and faults of other clients.
 
 use super::{ControlOfServed, LastingFault, MemberStatus, Served, Status, Trouble};
-use crate::ensemble::case::{Meta, Scenario, parse};
+use crate::ensemble::case::parse;
 use crate::ensemble::cluster::{Cluster, Link, MemberId, PipelineStage};
 use crate::ensemble::play::{Stuck, play};
+use crate::ensemble::scenario::{Meta, Scenario};
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 

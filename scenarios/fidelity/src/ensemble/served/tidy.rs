@@ -2,8 +2,8 @@
 
 use super::{ControlOfServed, Served, Trouble};
 use crate::ensemble::answer;
-use crate::ensemble::case::Meta;
 use crate::ensemble::cluster::{Cluster, Micros};
+use crate::ensemble::scenario::Meta;
 use crate::exchange::Arrival;
 use crate::exchange::form::{Expect, Step as Request};
 use crate::exchange::reply::{self, Terms};
