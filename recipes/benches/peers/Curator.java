@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
@@ -46,7 +48,6 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 public class Curator {
-    static final int SESSION_MS = 30_000;
     static final long STACK_BYTES = 512 << 10;
     static final Map<String, String> words = new HashMap<>();
     static final BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
@@ -89,6 +90,10 @@ public class Curator {
 
     static int number(String key) {
         return Integer.parseInt(words.getOrDefault(key, "0"));
+    }
+
+    static int sessionMs() {
+        return Integer.parseInt(words.getOrDefault("session_ms", "30000"));
     }
 
     static synchronized void say(String line) {
@@ -140,7 +145,7 @@ public class Curator {
         List<CuratorFramework> clients = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             CuratorFramework client = CuratorFrameworkFactory.builder().connectString(words.get(address))
-                .sessionTimeoutMs(SESSION_MS).connectionTimeoutMs(15_000)
+                .sessionTimeoutMs(sessionMs()).connectionTimeoutMs(15_000)
                 .retryPolicy(new ExponentialBackoffRetry(100, 5)).ensembleTracker(false).build();
             client.start();
             clients.add(client);
@@ -339,7 +344,7 @@ public class Curator {
         Socket socket = new Socket(address[0], Integer.parseInt(address[1]));
         socket.setTcpNoDelay(true);
         ByteBuffer connect = ByteBuffer.allocate(49);
-        connect.putInt(45).putInt(0).putLong(0).putInt(SESSION_MS).putLong(zk.getSessionId());
+        connect.putInt(45).putInt(0).putLong(0).putInt(sessionMs()).putLong(zk.getSessionId());
         connect.putInt(16).put(zk.getSessionPasswd()).put((byte) 0);
         socket.getOutputStream().write(connect.array());
         DataInputStream from = new DataInputStream(socket.getInputStream());
@@ -532,6 +537,84 @@ public class Curator {
         next();
     }
 
+    /** A contender for a lock, with a thread of its own: Curator's locks belong to threads. */
+    static class Contender {
+        final ExecutorService thread = Executors.newSingleThreadExecutor();
+        final CuratorFramework client;
+        final String id, kind, path;
+        final InterProcessLock lock;
+        String inside;
+
+        Contender(CuratorFramework client, String[] order) {
+            this.client = client;
+            id = order[1];
+            kind = order[2];
+            path = order[3];
+            InterProcessReadWriteLock shared = new InterProcessReadWriteLock(client, path);
+            lock = kind.equals("lock") ? new InterProcessMutex(client, path)
+                : kind.equals("read") ? shared.readLock() : shared.writeLock();
+        }
+
+        void enter() throws Exception {
+            lock.acquire();
+            String mine = kind.equals("read") ? "read-" : "write-";
+            inside = client.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(path + "-inside/" + mine);
+            List<String> all = client.getChildren().forPath(path + "-inside");
+            if (all.size() > 1 && all.stream().anyMatch(name -> name.startsWith("write-"))) {
+                throw new Exception(id + " is not alone: " + all);
+            }
+        }
+
+        void leave() throws Exception {
+            client.delete().forPath(inside);
+            lock.release();
+        }
+
+        void start(String event, Work work) {
+            thread.submit(() -> {
+                try {
+                    work.run();
+                    say("{\"event\":\"" + event + "\",\"id\":\"" + id + "\"}");
+                } catch (Throwable cause) {
+                    fail(cause);
+                }
+            });
+        }
+    }
+
+    /** Contends for locks on request: src/interop/theirs.rs has the orders. */
+    static void session() throws Exception {
+        CuratorFramework client = client("connect");
+        Map<String, Contender> contenders = new HashMap<>();
+        say("{\"ready\":true}");
+        for (String line; (line = orders.readLine()) != null; ) {
+            String[] order = line.split(" ");
+            switch (order[0]) {
+                case "acquire":
+                    Contender asking = new Contender(client, order);
+                    contenders.put(asking.id, asking);
+                    asking.start("acquired", asking::enter);
+                    break;
+                case "release":
+                    Contender holder = contenders.remove(order[1]);
+                    holder.start("released", holder::leave);
+                    break;
+                case "turns":
+                    Contender turning = new Contender(client, order);
+                    int count = Integer.parseInt(order[4]);
+                    turning.start("turned", () -> {
+                        for (int turn = 0; turn < count; turn++) {
+                            turning.enter();
+                            turning.leave();
+                        }
+                    });
+                    break;
+                default:
+                    say("{\"event\":\"pong\",\"id\":\"\"}");
+            }
+        }
+    }
+
     static void work() throws Exception {
         root = words.get("root");
         recipe = words.get("recipe");
@@ -559,6 +642,9 @@ public class Curator {
                 break;
             case "idle":
                 idle();
+                break;
+            case "session":
+                session();
                 break;
             default:
                 throw new Exception("there is no workload " + words.get("workload"));

@@ -13,13 +13,13 @@ from kazoo.client import KazooClient
 logging.basicConfig(level=logging.CRITICAL)
 threading.stack_size(512 * 1024)
 
-SESSION_SECONDS = 30.0
 # A queue of Kazoo has no call that waits: how long a consumer that finds nothing pauses.
 POLL_SECONDS = 0.001
 LOOK_SECONDS = 0.005
 
 WORDS = dict(word.split("=", 1) for word in sys.argv[1:])
-ROOT, RECIPE = WORDS["root"], WORDS["recipe"]
+ROOT, RECIPE = WORDS.get("root"), WORDS.get("recipe")
+SESSION_SECONDS = float(WORDS.get("session_ms", 30000)) / 1e3
 now = time.perf_counter
 printing = threading.Lock()
 
@@ -370,6 +370,51 @@ def idle():
     next_order()
 
 
+class Contender:
+    """A contender for a lock."""
+
+    def __init__(self, client, name, kind, path):
+        make = {"lock": client.Lock, "read": client.ReadLock, "write": client.WriteLock}[kind]
+        self.client, self.lock, self.inside = client, make(path, name), path + "-inside"
+        self.prefix = self.inside + ("/read-" if kind == "read" else "/write-")
+
+    def enter(self):
+        self.lock.acquire()
+        self.own = self.client.create(self.prefix, ephemeral=True, sequence=True)
+        names = self.client.get_children(self.inside)
+        if len(names) > 1 and any(name.startswith("write-") for name in names):
+            raise RuntimeError("it is not alone: %s" % names)
+
+    def leave(self):
+        self.client.delete(self.own)
+        self.lock.release()
+
+
+def session():
+    """Contends for locks on request: src/interop/theirs.rs has the orders."""
+    (client,) = clients(1)
+    contenders = {}
+
+    def does(event, name, *steps):
+        for step in steps:
+            step()
+        say(event=event, id=name)
+
+    say(ready=True)
+    for line in sys.stdin:
+        order, *words = line.split()
+        if order == "acquire":
+            contenders[words[0]] = Contender(client, *words)
+            start(does, "acquired", words[0], contenders[words[0]].enter)
+        elif order == "release":
+            start(does, "released", words[0], contenders.pop(words[0]).leave)
+        elif order == "turns":
+            one = Contender(client, *words[:3])
+            start(does, "turned", words[0], *[one.enter, one.leave] * int(words[3]))
+        else:
+            say(event="pong", id="")
+
+
 WORKLOADS = {
     "requests": requests,
     "lock": lock,
@@ -379,6 +424,7 @@ WORKLOADS = {
     "barrier": barrier,
     "queue": queues,
     "idle": idle,
+    "session": session,
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! The tests on Apache ZooKeeper servers, which they start and end, beside other libraries, and in a browser. Where one of
+//! The tests on Apache ZooKeeper servers, which they start and end, and in a browser. Where one of
 //! these is not installed they say so and pass, unless `ZK_REQUIRE_REAL=1` and the like ask for them. One binary, linked
 //! once; each module says what it tries.
 
@@ -13,7 +13,6 @@ mod examples;
 mod failures;
 mod faults;
 mod idle;
-mod interop;
 mod lock;
 mod long_holds;
 mod options;

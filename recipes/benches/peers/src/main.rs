@@ -12,11 +12,14 @@
 //! | `figures`, `table`, `readme` | statistics and tables |
 //! | `agent` | the programs of libraries in Rust; those of others are `Curator.java` and `kazoo_peer.py` |
 //! | `clock`, `interrupt` | real time, and Ctrl-C |
+//! | `interop` | tests: our locks beside those of the same libraries |
 
 mod agent;
 mod cli;
 mod clock;
 mod figures;
+#[cfg(test)]
+mod interop;
 mod interrupt;
 mod library;
 mod measure;

@@ -5,6 +5,10 @@
 //! 3. On a line `go N` it makes N operations and prints what it measured.
 //! 4. On a line `counted` it replaces what the run used up, and is ready again.
 //! 5. At the end of its standard input it ends.
+//!
+//! With `workload=session` it contends for locks instead, as `interop` asks it to. Programs of these libraries that are of another
+//! kind stand elsewhere: those of `scenarios/hunt` choose by a seed what they do, and report it while faults strike; those of
+//! `scenarios/serve/foreign` check one call after the other, and take no orders.
 
 use crate::clock::now;
 use crate::interrupt::Interrupt;
@@ -113,7 +117,12 @@ impl Peer {
         self.ready()
     }
 
-    fn order(&mut self, line: &str) -> anyhow::Result<()> {
+    /// Sends an order.
+    ///
+    /// # Errors
+    ///
+    /// It has ended.
+    pub fn order(&mut self, line: &str) -> anyhow::Result<()> {
         let orders = self.orders.as_mut().context("its input is closed")?;
         writeln!(orders, "{line}").and_then(|()| orders.flush()).context("it has ended")
     }
@@ -129,18 +138,23 @@ impl Peer {
     }
 
     fn next(&mut self) -> anyhow::Result<Line> {
+        let text = self.line()?;
+        let line: Line =
+            serde_json::from_str(&text).with_context(|| format!("not a line of a peer: {text}"))?;
+        line.error.clone().map_or(Ok(line), |error| Err(anyhow!(error)))
+    }
+
+    /// The next line.
+    ///
+    /// # Errors
+    ///
+    /// As [`ready`](Self::ready).
+    pub fn line(&mut self) -> anyhow::Result<String> {
         let begun = now();
         loop {
             self.interrupt.check()?;
             match self.lines.recv_timeout(LOOK) {
-                Ok(text) => {
-                    let line: Line = serde_json::from_str(&text)
-                        .with_context(|| format!("not a line of a peer: {text}"))?;
-                    return match line.error {
-                        Some(error) => Err(anyhow!(error)),
-                        None => Ok(line),
-                    };
-                }
+                Ok(line) => return Ok(line),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > LIMIT => {
                     bail!("no end within {} s", LIMIT.as_secs())
                 }

@@ -1,45 +1,59 @@
 //! Our locks and those of Apache Curator and Kazoo before the same directory: they wait for each other, in one order, and
 //! never hold together what cannot be shared.
 //!
-//! Each of the others runs in a process of its own, with its own library: see `interop/`. Where one is not installed its
+//! Each of the others runs in a process of its own, with its own library: see `theirs`. Where one is not installed its
 //! tests say so and pass, unless `ZK_REQUIRE_INTEROP` asks for them: `1` for all, or a list such as `curator,kazoo`.
 
-mod peer;
 mod stage;
+mod theirs;
 
-use peer::{Library, Peer};
-use stage::{Kind, SESSION, Stage};
+use crate::library::Library;
+use stage::{Kind, Stage};
+use std::io::Write;
 use std::time::Duration;
-use zk_real::Server;
+use theirs::Theirs;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use zk_real::{Server, ServerOptions, Settings};
 use zk_recipes::Naming;
 
-/// The variable that makes a test a failure that is left out.
-const REQUIRE: &str = "ZK_REQUIRE_INTEROP";
+/// The longest time that a scene takes, on a busy machine as well.
+const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A server and a way to start sessions of that library; `None` and a word about it where one of them is missing.
-fn theirs(library: Library) -> Option<(Server, impl Fn(&Server) -> Peer)> {
-    if let Err(missing) = library.command() {
-        let required = std::env::var(REQUIRE).unwrap_or_default();
-        let name = format!("{library:?}").to_lowercase();
-        assert!(required != "1" && !required.split(',').any(|word| word == name), "{missing}");
-        crate::common::left_out(&missing, REQUIRE);
+/// Says that a test is left out for want of something, unless a variable asks for it: `1` for all, or a list of names.
+fn left_out(variable: &str, name: &str, missing: &str) {
+    let required = std::env::var(variable).unwrap_or_default();
+    assert!(!required.split(',').any(|word| word == "1" || word == name), "{missing}");
+    // Not by `eprintln!`, which is swallowed in a test that passes.
+    let _ = writeln!(std::io::stderr(), "LEFT OUT: {missing}. {variable}=1 makes this a failure.");
+}
+
+/// A server, and a session of that library; `None` where one of them is missing.
+fn theirs(library: Library) -> Option<(Server, Theirs)> {
+    if let Err(missing) = library.installed() {
+        left_out("ZK_REQUIRE_INTEROP", library.name(), &missing);
         return None;
     }
-    let server = crate::common::server(Duration::from_millis(500))?;
-    let start = move |server: &Server| {
-        let command = library.command().expect("it was found a moment ago");
-        Peer::start(command, &server.address(), SESSION)
-    };
-    Some((server, start))
+    let options = ServerOptions { port: None, tick: Duration::from_millis(500) };
+    match Server::start_with(options, Settings::default()) {
+        Ok(server) => {
+            let theirs = Theirs::start(library, &server.address());
+            Some((server, theirs))
+        }
+        Err(missing) if missing.is_not_installed() => {
+            left_out("ZK_REQUIRE_REAL", "zookeeper", &missing.to_string());
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// Plays on a stage of its own, before a fresh directory.
 fn play<F: Future<Output = ()>>(library: Library, naming: Naming, scene: impl FnOnce(Stage) -> F) {
-    let Some((server, start)) = theirs(library) else { return };
-    crate::common::run(async {
-        let stage = Stage::new(start(&server), &server.address(), "/shared", naming).await;
-        scene(stage).await;
-    });
+    let Some((server, theirs)) = theirs(library) else { return };
+    let work = async { scene(Stage::new(theirs, &server.address(), "/shared", naming).await).await };
+    let ended = Runtime::new().expect("a runtime starts").block_on(async { timeout(PATIENCE, work).await });
+    assert!(ended.is_ok(), "the scene hangs");
 }
 
 /// Both sides hold, both sides wait, and everybody is served in the order of asking.

@@ -1,7 +1,7 @@
 //! Two parties before one lock: ours, and a session of another library. A contender is a word whose first letter says
 //! whose it is, `o1` or `t1`.
 
-use super::peer::Peer;
+use super::theirs::{SESSION, Theirs};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -13,9 +13,6 @@ use zk_recipes::{Guard, Lock, LockOptions, Naming, SharedLock, SharedLockOptions
 
 /// How long something may take that nobody prevents.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// The session timeout of all parties.
-pub const SESSION: Duration = Duration::from_secs(6);
 
 /// What a contender asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +98,7 @@ impl Ours {
 
 /// The two parties, and what they do about one directory.
 pub struct Stage {
-    peer: Peer,
+    theirs: Theirs,
     ours: Ours,
     observer: Client,
     /// How many stand in line.
@@ -111,7 +108,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn new(peer: Peer, address: &str, directory: &str, naming: Naming) -> Stage {
+    pub async fn new(theirs: Theirs, address: &str, directory: &str, naming: Naming) -> Stage {
         let options = Options::new(SESSION);
         let zk = Client::open(address, options.clone()).await.expect("the server accepts a session");
         let observer = Client::open(address, options).await.expect("the server accepts a session");
@@ -119,7 +116,7 @@ impl Stage {
             observer.create(&path, b"", CreateMode::Persistent).await.expect("it is new");
         }
         let ours = Ours { zk, directory: directory.to_owned(), naming };
-        Stage { peer, ours, observer, contenders: 0, asking: BTreeMap::new(), held: BTreeMap::new() }
+        Stage { theirs, ours, observer, contenders: 0, asking: BTreeMap::new(), held: BTreeMap::new() }
     }
 
     /// That contender asks, and stands in line from here on.
@@ -129,7 +126,7 @@ impl Stage {
             self.asking.insert(id.to_owned(), tokio::spawn(async move { ours.enter(kind).await }));
         } else {
             let directory = &self.ours.directory;
-            self.peer.tell(&format!("acquire {id} {} {directory}", kind.word()));
+            self.theirs.order(&format!("acquire {id} {} {directory}", kind.word()));
         }
         self.contenders += 1;
         self.stand_in_line().await;
@@ -156,7 +153,7 @@ impl Stage {
             let held = timeout(LIMIT, asking).await.unwrap_or_else(|_| panic!("{id} should get it by now"));
             self.held.insert(id.to_owned(), held.expect("what it said stands above"));
         } else {
-            self.peer.expect("acquired", id);
+            self.theirs.expect("acquired", id);
         }
     }
 
@@ -169,7 +166,7 @@ impl Stage {
         for (id, asking) in &self.asking {
             assert!(!asking.is_finished(), "{id} must wait");
         }
-        self.peer.is_quiet();
+        self.theirs.is_quiet();
     }
 
     /// That contender gives it back.
@@ -177,9 +174,9 @@ impl Stage {
         if let Some(held) = self.held.remove(id) {
             self.ours.leave(held).await;
         } else {
-            self.peer.tell(&format!("release {id}"));
+            self.theirs.order(&format!("release {id}"));
             // Whom it lets in is one of ours: one of theirs might be told of first.
-            self.peer.expect("released", id);
+            self.theirs.expect("released", id);
         }
         self.contenders -= 1;
     }
@@ -198,20 +195,20 @@ impl Stage {
                     }
                 }));
             } else {
-                self.peer.tell(&format!("turns {id} {} {} {turns}", kind.word(), self.ours.directory));
+                self.theirs.order(&format!("turns {id} {} {} {turns}", kind.word(), self.ours.directory));
                 theirs.push((*id).to_owned());
             }
         }
         for contender in ours {
             timeout(LIMIT, contender).await.expect("they come to an end").expect("what it said stands above");
         }
-        self.peer.expect_all("turned", &theirs);
+        self.theirs.expect_all("turned", &theirs);
     }
 
     /// The other session ends without a word: its process is killed.
     pub async fn they_are_killed(self) -> Alone {
-        let Stage { peer, ours, asking, .. } = self;
-        drop(peer);
+        let Stage { theirs, ours, asking, .. } = self;
+        drop(theirs);
         Alone { ours, asking }
     }
 
