@@ -19,12 +19,12 @@ struct Way {
 }
 
 impl ClientLinks {
-    /// Links for a number of clients to the servers of a connect string.
+    /// Links of that speech for a number of clients to the servers of a connect string.
     ///
     /// # Errors
     ///
     /// Errors of the operating system, if no port is free or no thread starts.
-    pub fn to(servers: &str, clients: u8) -> io::Result<ClientLinks> {
+    pub fn to(servers: &str, clients: u8, speech: Speech) -> io::Result<ClientLinks> {
         let network = Network::start()?;
         let (hosts, folder) = servers.split_at(servers.find('/').unwrap_or(servers.len()));
         let mut ways = Vec::new();
@@ -34,7 +34,7 @@ impl ClientLinks {
             for host in hosts.split(',') {
                 let place = network.place()?;
                 links.push(place.address().to_string());
-                network.link(place, &with_port(host), &line, Speech::Client)?;
+                network.link(place, &with_port(host), &line, speech)?;
             }
             ways.push(Way { line, address: links.join(",") + folder });
         }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_client_has_links_of_its_own_to_every_server_and_keeps_the_folder() {
-        let ways = ClientLinks::to("127.0.0.1:1,127.0.0.1:2/app", 2).unwrap();
+        let ways = ClientLinks::to("127.0.0.1:1,127.0.0.1:2/app", 2, Speech::Client).unwrap();
         let (a, b) = (ways.address(0), ways.address(1));
         for address in [a, b] {
             let (hosts, folder) = address.split_once('/').unwrap();

@@ -9,7 +9,7 @@
 mod frames;
 mod line;
 
-pub use line::{Line, Loss, Way};
+pub use line::{Line, Loss, Passage, Way};
 
 use crate::process::Process;
 use crate::time::sleep;
@@ -19,7 +19,7 @@ use futures_util::future::select;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -147,9 +147,9 @@ impl Link {
         server.set_nodelay(true)?;
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
-        let writes = Arc::<Writes>::default();
-        let there = self.hand_on(from_client, to_server, Way::There, &writes);
-        let back = self.hand_on(from_server, to_client, Way::Back, &writes);
+        let (writes, passage) = (Writes::default(), Mutex::new(self.line.passage()));
+        let there = self.hand_on(from_client, to_server, Way::There, &writes, &passage);
+        let back = self.hand_on(from_server, to_client, Way::Back, &writes, &passage);
         select(pin!(there), pin!(back)).await.factor_first().0
     }
 
@@ -174,6 +174,7 @@ impl Link {
         mut to: OwnedWriteHalf,
         way: Way,
         writes: &Writes,
+        passage: &Mutex<Option<Passage>>,
     ) -> io::Result<()> {
         if let (Speech::Votes(call_back), Way::There) = (self.speech, way) {
             frames::introduce(&mut from, &mut to, call_back).await?;
@@ -188,7 +189,14 @@ impl Link {
                 return Ok(());
             }
             connects = false;
+            let goes_on = match &mut *passage.lock().unwrap_or_else(PoisonError::into_inner) {
+                Some(passage) => passage(way, &mut piece),
+                None => true,
+            };
             to.write_all(&piece).await?;
+            if !goes_on {
+                return Ok(());
+            }
         }
     }
 

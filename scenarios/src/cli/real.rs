@@ -20,7 +20,7 @@ use zk_real::client_links::ClientLinks;
 use zk_real::faults::Injection;
 use zk_real::leak_check::resident_kib;
 use zk_real::nemesis::{Harm, Owned};
-use zk_real::proxy::Network;
+use zk_real::proxy::{Network, Speech};
 use zk_real::run::{self, Outcome, RunRequest};
 use zk_real::schedule::{Leg, Total, legs, worth_it};
 use zk_real::server::pause;
@@ -228,7 +228,7 @@ impl Real {
             owned.as_ref().map(|owned| owned.lock().unwrap_or_else(PoisonError::into_inner).address());
         let address = address.or_else(|| self.connect.clone()).unwrap_or_default();
         let ways = if kinds.iter().any(|kind| kind.strikes_connections()) {
-            let ways = ClientLinks::to(&address, self.clients)
+            let ways = ClientLinks::to(&address, self.clients, Speech::Client)
                 .context("cannot make links from clients to servers")?;
             Some(Arc::new(ways))
         } else {

@@ -5,10 +5,8 @@ pub mod cases;
 pub mod command;
 pub mod proxy;
 pub mod refusals;
-pub mod requests;
 pub mod secure;
 pub mod site;
-pub mod tap;
 pub mod waits;
 
 pub use waits::{connected, connection, over, run, run_on};
@@ -19,10 +17,20 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use zk_client::{Client, Options};
 use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
+use zk_recipes::ZooKeeper;
 
 /// A session that can be had.
 pub async fn open(address: &str, options: Options) -> Client {
     Client::open(address, options).await.expect("the server of this test accepts a session")
+}
+
+/// The names of all znodes at the root, as the server at that address knows them by now.
+pub fn at_the_root(address: &str) -> Vec<String> {
+    run(async {
+        let zk = open(address, Options::new(Duration::from_secs(5))).await;
+        zk.sync("/").await.expect("the session lives");
+        zk.children("/").await.expect("the session lives").names
+    })
 }
 
 /// A server, or `None` and a word about it where none is installed.

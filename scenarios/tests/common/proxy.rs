@@ -1,108 +1,49 @@
-//! A proxy before one or several servers, whose connections can be cut: what a broken connection looks like to a client,
-//! whatever the server does. It can hold up what a client says behind a request of some kind, refuse connections, and break
-//! each connection after an amount of traffic.
+//! A proxy before one or several servers, whose connections can be cut: a broken connection as a client sees it, whatever the
+//! server does. It can refuse connections, and break each connection after an amount of traffic; where it reads requests it
+//! notes their types, and can hold back what a client sends behind one.
 
-use super::requests::Requests;
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use zk_real::client_links::ClientLinks;
+use zk_real::proxy::{Line, Speech, Way};
 
-/// Hands every byte on, until it is told to cut.
+/// Forwards every byte, unless it is told otherwise.
 pub struct Proxy {
-    addresses: Vec<SocketAddr>,
-    way: Arc<Way>,
+    links: ClientLinks,
+    requests: Arc<Requests>,
 }
 
+/// The requests that have passed.
 #[derive(Default)]
-struct Way {
-    open: Mutex<Vec<TcpStream>>,
-    over: AtomicBool,
-    refuses: AtomicBool,
-    /// The state of the generator that draws how many bytes each connection carries; 0 for any number.
-    breaks: AtomicU64,
-    hold: Mutex<Hold>,
+struct Requests {
+    state: Mutex<State>,
     held: Condvar,
 }
 
-/// What is held up.
 #[derive(Default)]
-struct Hold {
-    /// All that a client says behind a request of this type.
-    behind: Option<i32>,
-    /// Such a request has passed.
-    has_passed: bool,
+struct State {
+    /// Their types (`ZooDefs.OpCode`).
+    kinds: Vec<i32>,
+    /// All that a client says behind a request of this type is held.
+    hold_behind: Option<i32>,
+    is_held: bool,
 }
 
-impl Proxy {
-    /// A way to the server at that address, or to each of several, separated by commas.
-    pub fn to(servers: &str) -> Proxy {
-        Proxy::breaking(servers, 0)
+impl Requests {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, but every connection breaks after some hundred or some thousand bytes, in the middle of whatever is being
-    /// said. How many it carries is drawn from that seed. Traffic breaks it, not time, so a slow machine breaks no more.
-    pub fn breaking(servers: &str, seed: u64) -> Proxy {
-        let way = Arc::new(Way { breaks: AtomicU64::new(seed), ..Way::default() });
-        let addresses = servers.split(',').map(|server| listen(server.to_owned(), way.clone())).collect();
-        Proxy { addresses, way }
-    }
-
-    /// Where clients connect: as many addresses as there are servers.
-    pub fn address(&self) -> String {
-        self.addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(",")
-    }
-
-    /// From now on, hangs up on whoever connects; or no longer.
-    pub fn refuse(&self, refuses: bool) {
-        self.way.refuses.store(refuses, SeqCst);
-    }
-
-    /// Ends every connection. New ones are taken as before.
-    pub fn cut(&self) {
-        for stream in self.way.open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // It may be over already.
-            let _ = stream.shutdown(Shutdown::Both);
+    /// Notes a request, before the server receives it.
+    fn pass(&self, line: &Line, kind: i32) {
+        let mut state = self.state();
+        state.kinds.push(kind);
+        if state.hold_behind == Some(kind) {
+            line.hold(Way::There);
+            state.is_held = true;
+            self.held.notify_all();
         }
     }
-
-    /// On connections from now on, holds up what clients say behind a request of that type (`ZooDefs.OpCode`). Not over TLS.
-    pub fn hold_behind(&self, kind: i32) {
-        *self.way.hold() = Hold { behind: Some(kind), has_passed: false };
-    }
-
-    /// Waits for a request of that type, and for whatever is said behind it to be held up.
-    pub fn wait_until_held(&self) {
-        let held = self.way.held.wait_while(self.way.hold(), |hold| !hold.has_passed);
-        drop(held.unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// Lets it pass.
-    pub fn release(&self) {
-        *self.way.hold() = Hold::default();
-        self.way.held.notify_all();
-    }
-}
-
-/// Listens in front of a server; where.
-fn listen(server: String, way: Arc<Way>) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let address = listener.local_addr().expect("a listener has an address");
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            if way.over.load(SeqCst) {
-                return;
-            }
-            if way.refuses.load(SeqCst) {
-                continue;
-            }
-            if let Ok(server) = TcpStream::connect(&server) {
-                way.carry(client, server).expect("a socket can be shared");
-            }
-        }
-    });
-    address
 }
 
 /// The handshake and the registration of a few watches, so that sessions get on.
@@ -111,78 +52,99 @@ const LEAST_BYTES: u64 = 400;
 /// Between the least and the most that a connection carries one way.
 const MORE_BYTES: u64 = 3000;
 
-impl Way {
-    /// How many bytes a connection carries one way.
-    fn budget(&self) -> u64 {
-        // A multiplier of L'Ecuyer's: the upper half of the state is spread well enough.
-        let next =
-            |state: u64| (state != 0).then(|| state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1));
-        match self.breaks.try_update(SeqCst, SeqCst, next) {
-            Ok(state) => LEAST_BYTES + (state >> 32) % MORE_BYTES,
-            Err(_) => u64::MAX,
-        }
+impl Proxy {
+    /// A proxy before the server at that address, or before each of several, separated by commas. It reads nothing, so
+    /// that they may speak by TLS.
+    pub fn to(servers: &str) -> Proxy {
+        Proxy::with(servers, Speech::Bytes)
     }
 
-    fn hold(&self) -> MutexGuard<'_, Hold> {
-        self.hold.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Hands on what a client says, request by request.
-    fn hand_on(&self, client: &mut TcpStream, server: &mut TcpStream, behind: i32) -> io::Result<()> {
-        let mut requests = Requests::of(client);
-        loop {
-            let (kind, request) = requests.next()?;
-            server.write_all(&request)?;
-            if kind == Some(behind) {
-                let mut hold = self.hold();
-                hold.has_passed = true;
-                self.held.notify_all();
-                let held = self.held.wait_while(hold, |hold| hold.behind.is_some());
-                drop(held.unwrap_or_else(PoisonError::into_inner));
-            }
-        }
-    }
-
-    fn carry(self: &Arc<Self>, client: TcpStream, server: TcpStream) -> io::Result<()> {
-        for stream in [&client, &server] {
-            stream.set_nodelay(true)?;
-            self.open.lock().unwrap_or_else(PoisonError::into_inner).push(stream.try_clone()?);
-        }
-        // Whichever side has ended, the other is told.
-        let (mut from, mut to, way) = (client.try_clone()?, server.try_clone()?, self.clone());
-        let (there, back) = (self.budget(), self.budget());
-        thread::spawn(move || {
-            let behind = way.hold().behind;
-            let _ = match behind {
-                Some(kind) => way.hand_on(&mut from, &mut to, kind),
-                None => io::copy(&mut (&mut from).take(there), &mut to).map(drop),
-            };
-            hang_up(&from, &to);
+    /// A proxy that reads requests.
+    pub fn reading(servers: &str) -> Proxy {
+        let proxy = Proxy::with(servers, Speech::Client);
+        let (requests, line) = (proxy.requests.clone(), proxy.line().clone());
+        proxy.line().pass(move || {
+            let (requests, line, mut is_first) = (requests.clone(), line.clone(), true);
+            Box::new(move |way, message| {
+                // The one that opens the session has no type.
+                if way == Way::There && !std::mem::take(&mut is_first) {
+                    let kind = message[8..12].try_into().expect("four bytes");
+                    requests.pass(&line, i32::from_be_bytes(kind));
+                }
+                true
+            })
         });
-        let (mut from, mut to) = (server, client);
-        thread::spawn(move || {
-            let _ = io::copy(&mut (&mut from).take(back), &mut to);
-            hang_up(&from, &to);
+        proxy
+    }
+
+    /// A proxy whose connections break after some hundred or some thousand bytes, in the middle of whatever is being said. How
+    /// many each carries is drawn from that seed. Traffic breaks it, not time, so a slow machine breaks no more.
+    pub fn breaking(servers: &str, seed: u64) -> Proxy {
+        let proxy = Proxy::to(servers);
+        let state = AtomicU64::new(seed);
+        proxy.line().pass(move || {
+            let mut left = Way::BOTH.map(|_| budget(&state));
+            Box::new(move |way, piece| {
+                let left = &mut left[way as usize];
+                piece.truncate(*left);
+                *left -= piece.len();
+                *left > 0
+            })
         });
-        Ok(())
+        proxy
+    }
+
+    fn with(servers: &str, speech: Speech) -> Proxy {
+        let links = ClientLinks::to(servers, 1, speech).expect("there are free ports");
+        Proxy { links, requests: Arc::default() }
+    }
+
+    fn line(&self) -> &Line {
+        self.links.line(0)
+    }
+
+    /// Where clients connect: as many addresses as there are servers.
+    pub fn address(&self) -> &str {
+        self.links.address(0)
+    }
+
+    /// From now on, hangs up on each new connection; or no longer.
+    pub fn refuse(&self, refuses: bool) {
+        if refuses { self.line().refuse() } else { self.line().heal() }
+    }
+
+    /// Ends every connection. New ones are accepted as before.
+    pub fn cut(&self) {
+        self.line().hang_up();
+    }
+
+    /// The types of the requests since the last call.
+    pub fn asked(&self) -> Vec<i32> {
+        std::mem::take(&mut self.requests.state().kinds)
+    }
+
+    /// Holds back what clients send behind a request of that type.
+    pub fn hold_behind(&self, kind: i32) {
+        self.requests.state().hold_behind = Some(kind);
+    }
+
+    /// Waits for a request of that type.
+    pub fn wait_until_held(&self) {
+        let held = self.requests.held.wait_while(self.requests.state(), |state| !state.is_held);
+        drop(held.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Lets it pass.
+    pub fn release(&self) {
+        *self.requests.state() = State::default();
+        self.line().heal();
     }
 }
 
-fn hang_up(one: &TcpStream, other: &TcpStream) {
-    for side in [one, other] {
-        // It may be over already.
-        let _ = side.shutdown(Shutdown::Both);
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.way.over.store(true, SeqCst);
-        self.release();
-        self.cut();
-        for address in &self.addresses {
-            // Wakes the one that takes connections, so that it sees the end.
-            let _ = TcpStream::connect(address);
-        }
-    }
+/// How many bytes a connection carries one way.
+fn budget(state: &AtomicU64) -> usize {
+    // A multiplier of L'Ecuyer's: the upper half of the state is spread well enough.
+    let next = |state: u64| state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+    let drawn = state.update(SeqCst, SeqCst, next);
+    (LEAST_BYTES + (drawn >> 32) % MORE_BYTES) as usize
 }

@@ -102,7 +102,8 @@ impl ClientLinks {
         let number = self.proxies.lock().expect("no case panics within").len() as u64;
         let proxy = match self.seed {
             Some(seed) => Proxy::breaking(&self.servers, (seed + number) << 32 | 1),
-            None => Proxy::to(&self.servers),
+            None if self.options.tls.is_some() => Proxy::to(&self.servers),
+            None => Proxy::reading(&self.servers),
         };
         let zk = wrap(open(&format!("{}{}", proxy.address(), self.below), self.options.clone()).await);
         self.proxies.lock().expect("no case panics within").insert(zk.session(), Arc::new(proxy));

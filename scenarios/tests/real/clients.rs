@@ -3,11 +3,10 @@
 //! `recipes/CLIENTS.md` compares it with the simulated client. Where no ZooKeeper is installed the tests that need one say so and
 //! pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use crate::common::requests::Requests;
 use crate::common::site::Real;
 use crate::common::{connection, open, over, refusing, run, run_on};
 use futures_util::future::join_all;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
@@ -175,11 +174,12 @@ struct Scripted {
 impl Scripted {
     /// The type of the next request; none at the end, or of the connect.
     fn hears(&mut self) -> Option<i32> {
-        let mut requests = Requests::of(&mut self.stream);
-        if std::mem::replace(&mut self.has_begun, true) {
-            requests = requests.goes_on();
-        }
-        requests.next().ok()?.0
+        let mut length = [0; 4];
+        self.stream.read_exact(&mut length).ok()?;
+        let mut request = vec![0; u32::from_be_bytes(length) as usize];
+        self.stream.read_exact(&mut request).ok()?;
+        let has_type = std::mem::replace(&mut self.has_begun, true);
+        has_type.then(|| i32::from_be_bytes(request[4..8].try_into().expect("four bytes")))
     }
 
     fn expects(&mut self, kind: Option<i32>) {

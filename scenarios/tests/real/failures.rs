@@ -216,7 +216,7 @@ fn in_a_session() -> Option<Vec<Row>> {
         }),
         row("a connection that breaks behind the request", "`set`", async || {
             let proxy = Proxy::to(&address);
-            let zk = opened(&proxy.address(), BUSY).await;
+            let zk = opened(proxy.address(), BUSY).await;
             zk.create("/set", b"", CreateMode::Persistent).await.expect("it is new");
             let set = zk.set("/set", b"1", None);
             proxy.cut();
@@ -229,7 +229,7 @@ fn in_a_session() -> Option<Vec<Row>> {
             "`get`, afterwards",
             async || {
                 let proxy = Proxy::to(&address);
-                let zk = opened(&proxy.address(), Options::new(2 * Duration::from_secs(1))).await;
+                let zk = opened(proxy.address(), Options::new(2 * Duration::from_secs(1))).await;
                 let _member = group(&zk).join(Some("alone"), b"").await.expect("it is free");
                 let other = opened(&address, BUSY).await;
                 let (_, gone) = other.exists_watch("/group/alone").await.expect("it can be watched");

@@ -5,10 +5,10 @@
 use crate::common::calls::Objects;
 use crate::common::proxy::Proxy;
 use crate::common::run;
-use crate::common::tap::{PING, Tap};
 use futures_util::FutureExt;
 use std::time::Duration;
 use zk_client::{Client, Options};
+use zk_protocol::wire::number::PING;
 use zk_recipes::zk::{CreateMode, Runtime, ZooKeeper};
 use zk_recipes::{Group, GroupOptions, HoldState, Lock, LockOptions, Released};
 
@@ -27,7 +27,7 @@ async fn open(address: &str, session_timeout: Duration) -> Client {
 /// Resolves when [`CLOCK`] has passed by the server: it has ended a session that it did not hear of for so long.
 async fn a_while(server: &str, observer: &Client) {
     let way = Proxy::to(server);
-    let doomed = open(&way.address(), CLOCK).await;
+    let doomed = open(way.address(), CLOCK).await;
     doomed.create("/doomed", b"", CreateMode::Ephemeral).await.unwrap();
     let (_, gone) = observer.children_watch("/doomed").await.unwrap();
     drop(way);
@@ -38,14 +38,14 @@ async fn a_while(server: &str, observer: &Client) {
 fn who_is_idle_or_waits_or_looks_at_the_time_sends_nothing_but_pings() {
     let Some(server) = crate::common::server(TICK) else { return };
     let address = server.address();
-    let taps = [Tap::to(&address), Tap::to(&address), Tap::to(&address)];
+    let taps = [Proxy::reading(&address), Proxy::reading(&address), Proxy::reading(&address)];
     run(async {
         let observer = open(&address, CLOCK).await;
         let [idle, waiting, asked] = &taps;
         let handles = [
-            open(&idle.address(), SESSION).await,
-            open(&waiting.address(), SESSION).await,
-            open(&asked.address(), SESSION).await,
+            open(idle.address(), SESSION).await,
+            open(waiting.address(), SESSION).await,
+            open(asked.address(), SESSION).await,
         ];
         let lock = |zk: &Client| Lock::new(zk, "/lock", LockOptions::default()).unwrap();
         let held = lock(&observer).acquire().await.unwrap();
@@ -76,10 +76,10 @@ fn who_is_idle_or_waits_or_looks_at_the_time_sends_nothing_but_pings() {
 #[test]
 fn what_is_held_for_ten_idle_timeouts_is_held_still_and_costs_pings_only() {
     let Some(server) = crate::common::server(TICK) else { return };
-    let (address, tap) = (server.address(), Tap::to(&server.address()));
+    let (address, tap) = (server.address(), Proxy::reading(&server.address()));
     run(async {
         let observer = open(&address, CLOCK).await;
-        let zk = open(&tap.address(), SESSION).await;
+        let zk = open(tap.address(), SESSION).await;
         let group = Group::new(&zk, "/group", GroupOptions::default()).unwrap();
         let lock = Lock::new(&zk, "/lock", LockOptions::default()).unwrap();
         let (member, guard) = (group.join(None, b"").await.unwrap(), lock.acquire().await.unwrap());

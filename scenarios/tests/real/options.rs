@@ -111,7 +111,7 @@ fn certificates_are_replaced_while_a_session_goes_on() {
     let proxy = Proxy::to(&secure.server.address());
     let (tls, stranger) = (secure.tls(), Authority::new("stranger"));
     run(async {
-        let zk = open(&proxy.address(), Options::new(BUSY).with_tls(tls.clone())).await;
+        let zk = open(proxy.address(), Options::new(BUSY).with_tls(tls.clone())).await;
         let bad = tls.replace(&Tls::trusting("no certificate"));
         assert!(bad.is_err_and(|e| e.is_bad_input()), "the former stay");
         tls.replace(&Tls::trusting(&stranger.certificate)).unwrap();

@@ -30,6 +30,13 @@ pub enum Loss {
 /// The callback of a loss.
 type Struck = Box<dyn FnOnce() + Send>;
 
+/// Sees what a connection forwards, piece by piece, before it is forwarded, and may shorten it. Returns whether the connection
+/// goes on behind it. A piece is a message on a link that understands messages.
+pub type Passage = Box<dyn FnMut(Way, &mut Vec<u8>) -> bool + Send>;
+
+/// Makes the passage of each connection.
+type Passages = Arc<dyn Fn() -> Passage + Send + Sync>;
+
 /// The connections of one party to another. Clones share the line.
 #[derive(Clone, Default)]
 pub struct Line {
@@ -52,6 +59,8 @@ struct State {
     ended: u64,
     /// The loss for the next write.
     loss: Option<(Loss, Struck)>,
+    /// What later connections pass.
+    passages: Option<Passages>,
 }
 
 impl Line {
@@ -66,12 +75,26 @@ impl Line {
         self.change(|state| state.ended += 1);
     }
 
+    /// Refuses new connections until [`heal`](Line::heal).
+    pub fn refuse(&self) {
+        self.change(|state| state.cut = true);
+    }
+
     /// Closes every connection, and refuses new ones until [`heal`](Line::heal).
     pub fn cut(&self) {
-        self.change(|state| {
-            state.ended += 1;
-            state.cut = true;
-        });
+        self.refuse();
+        self.hang_up();
+    }
+
+    /// Lets each later connection pass what `passages` makes for it.
+    pub fn pass(&self, passages: impl Fn() -> Passage + Send + Sync + 'static) {
+        self.change(|state| state.passages = Some(Arc::new(passages)));
+    }
+
+    /// The passage of a connection.
+    pub(super) fn passage(&self) -> Option<Passage> {
+        let passages = self.state().passages.clone();
+        passages.map(|passages| passages())
     }
 
     /// Ends [`hold`](Line::hold) and [`cut`](Line::cut).

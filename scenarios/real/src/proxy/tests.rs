@@ -226,6 +226,35 @@ fn what_is_to_be_lost_can_be_called_off() {
 }
 
 #[test]
+fn each_connection_passes_what_was_made_for_it_which_sees_messages_and_may_end_it() {
+    let ends = Ends::with(Speech::Client);
+    let (tell, told) = channel();
+    ends.line.pass(move || {
+        let (tell, mut left) = (tell.clone(), 3);
+        Box::new(move |way, message| {
+            tell.send((way, message.clone())).unwrap();
+            left -= 1;
+            if left == 0 {
+                message.truncate(5);
+            }
+            left > 0
+        })
+    });
+    let connect = framed(&[0, 2, 17]);
+    for _ in 0..2 {
+        let (mut client, mut server) = session(&ends);
+        let read = framed(&[1, EXISTS]);
+        client.write_all(&read).unwrap();
+        hears(&mut server, &read[..5]);
+        hears_the_end(&mut client);
+        let all = [(Way::There, &connect), (Way::Back, &connect), (Way::There, &read)];
+        for (way, message) in all {
+            assert_eq!(told.recv(), Ok((way, message.clone())));
+        }
+    }
+}
+
+#[test]
 fn a_server_that_introduces_itself_is_called_back_by_a_link() {
     let call_back: SocketAddr = "127.0.0.1:40001".parse().unwrap();
     let ends = Ends::with(Speech::Votes(call_back));
