@@ -6,6 +6,7 @@
 //!
 //! Where no ZooKeeper is installed the test says so and passes, unless `ZK_REQUIRE_REAL=1` asks for it.
 
+use crate::common::at_the_root;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -13,9 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use zk_client::{Client, Options};
-use zk_real::Server;
-use zk_recipes::ZooKeeper;
 
 /// How long an example may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -108,14 +106,6 @@ fn missing<'a>(printed: &str, shown: &[&'a str]) -> Vec<&'a str> {
     shown.iter().filter(is_missing).copied().collect()
 }
 
-fn at_the_root(server: &Server) -> Vec<String> {
-    crate::common::run(async {
-        let options = Options::new(Duration::from_secs(5));
-        let zk = Client::open(&server.address(), options).await.unwrap();
-        zk.children("/").await.unwrap().names
-    })
-}
-
 #[test]
 fn every_example_succeeds_and_prints_what_its_head_says() {
     let Some(server) = crate::common::server(Duration::from_millis(500)) else { return };
@@ -140,7 +130,7 @@ fn every_example_succeeds_and_prints_what_its_head_says() {
                 }
             }
         }
-        let left = at_the_root(&server);
+        let left = at_the_root(&server.address());
         if left != ["zookeeper"] {
             wrong.push(format!("{name}: it has left something in {left:?}"));
         }

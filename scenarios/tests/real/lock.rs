@@ -2,18 +2,16 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
+use crate::common::at_the_root;
 use crate::common::command::{
     Running, Sim, ended, number_of, processes_with, refused, signal, signal_twice, stdout, wait_until,
 };
-use crate::common::run;
 use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::Duration;
-use zk_client::{Client, Options};
 use zk_real::{Server, StartError};
-use zk_recipes::ZooKeeper;
 
 /// Whether the tests can run here; if not, a word about it.
 fn is_installed() -> bool {
@@ -81,16 +79,7 @@ fn a_server_that_runs_is_used_and_left_as_it_was() {
     let sim = Sim::new();
     let output = sim.real(&["lock", "--for", "1s", "--connect", &server.address()]);
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
-    assert_eq!(at_the_root(&server), ["zookeeper"]);
-}
-
-/// The names of all top-level znodes.
-fn at_the_root(server: &Server) -> Vec<String> {
-    run(async {
-        let second = Options::new(Duration::from_secs(1));
-        let zk = Client::open(&server.address(), second).await.unwrap();
-        zk.children("/").await.unwrap().names
-    })
+    assert_eq!(at_the_root(&server.address()), ["zookeeper"]);
 }
 
 #[test]
@@ -107,7 +96,7 @@ fn an_interrupted_run_tidies_up_on_somebody_elses_server() {
     assert!(said.contains("lock: ") && said.contains("\ninterrupted by SIGINT: "), "{said}");
     let left = server.ask("dump").unwrap();
     assert!(!left.contains("\t0x"), "no session is left: {left}");
-    assert_eq!(at_the_root(&server), ["zookeeper"]);
+    assert_eq!(at_the_root(&server.address()), ["zookeeper"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //!
 //! Where no ZooKeeper is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
+use crate::common::at_the_root;
 use crate::common::command::{Sim, said, stdout};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -12,7 +13,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_catalogue::lock::workload as lock;
-use zk_client::{Client as Session, Options};
 use zk_harness::client::Client;
 use zk_harness::workload::{Task, Workload};
 use zk_real::client::RealClient;
@@ -67,15 +67,6 @@ fn kept(history: &Path, name: &str) -> String {
     }
 }
 
-fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
-    crate::common::run(async {
-        let options = Options::new(Duration::from_secs(5));
-        let zk = Session::open(&ensemble.address(), options).await.unwrap();
-        zk.sync("/").await.unwrap();
-        zk.children("/").await.unwrap().names
-    })
-}
-
 /// The workloads that run on real servers, and are mutants or not.
 fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Workload> {
     zk_catalogue::real_workloads()
@@ -87,7 +78,7 @@ fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Workload> {
 fn every_workload_keeps_its_promises_on_three_servers() {
     tried(on_real_servers(false), |workload, ensemble| {
         let (status, last, told) = real(workload, ensemble, &["--for", "3s"]);
-        let left = at_the_root(ensemble);
+        let left = at_the_root(&ensemble.address());
         // 2: an operation that was dropped leaves in doubt what it did; that is no broken promise.
         if !matches!(status, Some(0 | 2)) || last["rounds"].as_u64() == Some(0) {
             Some(format!("{workload:?} ends with {status:?}\n{told}"))
