@@ -2,6 +2,8 @@
 //!
 //! Each frame is forwarded a fixed time after its arrival, however many are on the way: a latency divided by the round-trip
 //! time is then the number of round trips in turn.
+//!
+//! The fault proxy of `zk-real` holds lines, and each piece keeps back those behind it: it has no delay of that kind.
 
 use crate::clock::{now, sleep_until};
 use anyhow::Context;
