@@ -10,7 +10,7 @@ use crate::rounds::Round;
 use crate::sometimes;
 use futures_util::future::{Either, select};
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use zk_checker::history::{ObjectId, OpId, Seen, Verb, Why};
 use zk_recipes::zk::{Error, SessionId};
 use zk_recipes::{LostReason, Released, Stop};
@@ -55,11 +55,8 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
     }
 
     /// Waits for `work`, or until the holder must stop; in the second case returns the reason.
-    pub async fn unless_lost(&self, work: impl Future<Output = ()>) -> Option<Why> {
-        match select(pin!(self.held.lost()), pin!(work)).await {
-            Either::Left((stop, _)) => Some(why(stop)),
-            Either::Right(_) => None,
-        }
+    pub async fn unless_lost(&self, work: impl Future<Output = ()> + Send) -> Option<Why> {
+        unless_stopped(pin!(self.held.lost()), pin!(work)).await.map(why)
     }
 
     /// Sends a write to the resource behind the object; returns whether the resource accepted it.
@@ -91,6 +88,17 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
     }
 }
 
+/// Waits for `work`, or until the holder must stop.
+async fn unless_stopped(
+    lost: Pin<&mut (dyn Future<Output = Stop> + Send)>,
+    work: Pin<&mut (dyn Future<Output = ()> + Send)>,
+) -> Option<Stop> {
+    match select(lost, work).await {
+        Either::Left((stop, _)) => Some(stop),
+        Either::Right(_) => None,
+    }
+}
+
 /// Releases a hold, sometimes by dropping the guard, whose clean-up duty does the rest.
 pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H) {
     if client.choose(8) == 7 {
@@ -100,11 +108,15 @@ pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H
 }
 
 /// A call that releases something; records how the hold had ended.
-pub async fn gives_back<C: Client, T: Copy + Into<Option<Released>>, F: Future<Output = Result<T, Error>>>(
+pub async fn gives_back<
+    C: Client,
+    T: Copy + Send + Into<Option<Released>>,
+    F: Future<Output = Result<T, Error>> + Send,
+>(
     client: &C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
-    work: impl FnOnce() -> F,
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send,
+    work: impl FnOnce() -> F + Send,
 ) {
     let (me, object) = (client.number(), call.object);
     let told = |journal: &mut Journal, at, op, released: &T| {

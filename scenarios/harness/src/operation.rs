@@ -2,9 +2,10 @@
 
 use crate::client::Client;
 use crate::journal::{Journal, failure};
-use futures_util::future::{Either, select};
+use futures_util::future::BoxFuture;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use zk_checker::history::{Failure, ObjectId, OpId, Outcome, Verb, What};
 use zk_recipes::zk::Error;
@@ -100,114 +101,195 @@ pub fn nothing(_: &mut Journal, _: u64, _: OpId) {}
 /// 2. `work` begins: the requests that it sends from here on belong to the operation.
 /// 3. If the client is cancelled, the future is dropped.
 /// 4. The journal records how the operation ended.
-pub async fn operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
-    client: &C,
+pub fn operation<'a, C: Client, T: Send + 'a, F: Future<Output = Result<T, Error>> + Send + 'a>(
+    client: &'a C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
-    work: impl FnOnce() -> F,
-) -> (OpId, Ended<T>) {
-    observed_operation(client, call, given, work, |_, _, _, _: &T| {}).await
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
+    work: impl FnOnce() -> F + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<T>)> {
+    observed_operation(client, call, given, work, unobserved)
 }
 
 /// As [`operation`], and `observed` records the result right before the journal records the end.
-pub async fn observed_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
-    client: &C,
+pub fn observed_operation<'a, C: Client, T: Send + 'a, F: Future<Output = Result<T, Error>> + Send + 'a>(
+    client: &'a C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
-    work: impl FnOnce() -> F,
-    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
-) -> (OpId, Ended<T>) {
-    let op = begin(client, call, given);
-    let ended = ended(unless_cancelled(client, work).await);
-    if let Ended::Done(value) = &ended {
-        client.journal(|journal, at| observed(journal, at, op, value));
-    }
-    end(client, op, ended.answer());
-    (op, ended)
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
+    work: impl FnOnce() -> F + Send + 'a,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T) + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<T>)> {
+    Parts::new(given, work, observed).run(client, call, Patience::Endless)
 }
 
 /// As [`observed_operation`], and the caller drops the future after waiting for that long.
-pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
-    client: &C,
+pub fn patient_operation<'a, C: Client, T: Send + 'a, F: Future<Output = Result<T, Error>> + Send + 'a>(
+    client: &'a C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
     patience: Duration,
-    work: impl FnOnce() -> F,
-    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
-) -> (OpId, Ended<T>) {
-    let op = begin(client, call, given);
-    let patient = || async {
-        match select(pin!(work()), pin!(client.sleep(patience))).await {
-            Either::Left((output, _)) => Some(output),
-            Either::Right(_) => None,
-        }
-    };
-    let ended = ended(unless_cancelled(client, patient).await.flatten());
-    if let Ended::Done(value) = &ended {
-        client.journal(|journal, at| observed(journal, at, op, value));
-    }
-    end(client, op, ended.answer());
-    (op, ended)
+    work: impl FnOnce() -> F + Send + 'a,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T) + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<T>)> {
+    Parts::new(given, work, observed).run(client, call, Patience::For(patience))
 }
 
 /// As [`operation`], and the caller drops the future when `over` resolves.
-pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>(
-    client: &C,
+pub fn operation_until<'a, C: Client, T: Send + 'a, F: Future<Output = Result<T, Error>> + Send + 'a>(
+    client: &'a C,
     call: Call,
-    over: impl Future<Output = ()>,
-    work: impl FnOnce() -> F,
-) -> (OpId, Ended<T>) {
-    observed_operation_until(client, call, nothing, over, work, |_, _, _, _: &T| {}).await
+    over: impl Future<Output = ()> + Send + 'a,
+    work: impl FnOnce() -> F + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<T>)> {
+    observed_operation_until(client, call, nothing, over, work, unobserved)
 }
 
 /// As [`observed_operation`], and the caller drops the future when `over` resolves.
-pub async fn observed_operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>(
-    client: &C,
+pub fn observed_operation_until<
+    'a,
+    C: Client,
+    T: Send + 'a,
+    F: Future<Output = Result<T, Error>> + Send + 'a,
+>(
+    client: &'a C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
-    over: impl Future<Output = ()>,
-    work: impl FnOnce() -> F,
-    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
-) -> (OpId, Ended<T>) {
-    let op = begin(client, call, given);
-    let output = match select(pin!(over), pin!(unless_cancelled(client, work))).await {
-        Either::Left(_) => None,
-        Either::Right((output, _)) => output,
-    };
-    let ended = ended(output);
-    if let Ended::Done(value) = &ended {
-        client.journal(|journal, at| observed(journal, at, op, value));
-    }
-    end(client, op, ended.answer());
-    (op, ended)
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
+    over: impl Future<Output = ()> + Send + 'a,
+    work: impl FnOnce() -> F + Send + 'a,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T) + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<T>)> {
+    Parts::new(given, work, observed).run(client, call, Patience::Until(Box::pin(over)))
 }
 
 /// As [`operation`], for one that may return `None`, such as a `try_acquire` of a lock that is held: it is recorded as refused.
-pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(
-    client: &C,
+pub fn attempt<'a, C: Client, T: Send + 'a, F: Future<Output = Result<Option<T>, Error>> + Send + 'a>(
+    client: &'a C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
-    work: impl FnOnce() -> F,
-) -> (OpId, Ended<Option<T>>) {
-    observed_attempt(client, call, given, work, |_, _, _, _: &T| {}).await
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
+    work: impl FnOnce() -> F + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<Option<T>>)> {
+    observed_attempt(client, call, given, work, unobserved)
 }
 
 /// As [`attempt`], and `observed` records the result, if there is one.
-pub async fn observed_attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(
-    client: &C,
+pub fn observed_attempt<
+    'a,
+    C: Client,
+    T: Send + 'a,
+    F: Future<Output = Result<Option<T>, Error>> + Send + 'a,
+>(
+    client: &'a C,
     call: Call,
-    given: impl FnOnce(&mut Journal, u64, OpId),
-    work: impl FnOnce() -> F,
-    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
-) -> (OpId, Ended<Option<T>>) {
-    let op = begin(client, call, given);
-    let ended = ended(unless_cancelled(client, work).await);
-    if let Ended::Done(Some(value)) = &ended {
-        client.journal(|journal, at| observed(journal, at, op, value));
+    given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
+    work: impl FnOnce() -> F + Send + 'a,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T) + Send + 'a,
+) -> BoxFuture<'a, (OpId, Ended<Option<T>>)> {
+    let observed = |journal: &mut Journal, at, op, value: &Option<T>| {
+        if let Some(value) = value {
+            observed(journal, at, op, value);
+        }
+    };
+    let parts = Parts { is_nothing: Option::is_none, ..Parts::new(given, work, observed) };
+    parts.run(client, call, Patience::Endless)
+}
+
+/// What an operation is made of, in boxes: it is compiled once for each type of result, and not for each of the hundreds
+/// of operations in workloads.
+struct Parts<'a, T> {
+    given: Given<'a>,
+    work: Box<dyn FnOnce() -> BoxFuture<'a, Result<T, Error>> + Send + 'a>,
+    observed: Observed<'a, T>,
+    /// Whether a result means that there was nothing to get.
+    is_nothing: fn(&T) -> bool,
+}
+
+/// Records the arguments.
+type Given<'a> = Box<dyn FnOnce(&mut Journal, u64, OpId) + Send + 'a>;
+
+/// Records the result.
+type Observed<'a, T> = Box<dyn FnOnce(&mut Journal, u64, OpId, &T) + Send + 'a>;
+
+/// When the caller drops the future.
+enum Patience<'a> {
+    Endless,
+    For(Duration),
+    Until(BoxFuture<'a, ()>),
+}
+
+impl<'a, T: Send + 'a> Parts<'a, T> {
+    fn new<F: Future<Output = Result<T, Error>> + Send + 'a>(
+        given: impl FnOnce(&mut Journal, u64, OpId) + Send + 'a,
+        work: impl FnOnce() -> F + Send + 'a,
+        observed: impl FnOnce(&mut Journal, u64, OpId, &T) + Send + 'a,
+    ) -> Self {
+        Parts {
+            given: Box::new(given),
+            work: Box::new(|| Box::pin(work())),
+            observed: Box::new(observed),
+            is_nothing: |_| false,
+        }
     }
-    let is_nothing = matches!(ended, Ended::Done(None));
-    end(client, op, if is_nothing { (Outcome::Refused, Failure::Nothing) } else { ended.answer() });
-    (op, ended)
+
+    fn run<C: Client>(
+        self,
+        client: &'a C,
+        call: Call,
+        patience: Patience<'a>,
+    ) -> BoxFuture<'a, (OpId, Ended<T>)> {
+        Box::pin(async move {
+            let op = begin(client, call, self.given);
+            let ended = match patience.output(client, self.work).await {
+                Some(Ok(value)) => {
+                    client.journal(|journal, at| (self.observed)(journal, at, op, &value));
+                    Ended::Done(value)
+                }
+                Some(Err(error)) => Ended::Failed(error),
+                None => Ended::Cancelled,
+            };
+            let (outcome, failure) = match &ended {
+                Ended::Done(value) if (self.is_nothing)(value) => (Outcome::Refused, Failure::Nothing),
+                ended => ended.answer(),
+            };
+            client.journal(|journal, at| journal.returned_for(at, client.number(), op, outcome, failure));
+            client.set_op(0);
+            (op, ended)
+        })
+    }
+}
+
+impl<'a> Patience<'a> {
+    /// The output of the work, or `None` if the caller dropped it first; then the future is dropped before this returns.
+    async fn output<C: Client, T>(self, client: &'a C, work: impl FnOnce() -> BoxFuture<'a, T>) -> Option<T> {
+        let mut work = work();
+        let (mut before, mut after) = self.drops(client);
+        poll_fn(|context| {
+            if any_ready(&mut before, context) {
+                return Poll::Ready(None);
+            }
+            match work.as_mut().poll(context) {
+                Poll::Ready(output) => Poll::Ready(Some(output)),
+                Poll::Pending if any_ready(&mut after, context) => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// What makes the caller drop the work: what counts before the output of that instant, and what counts after it.
+    fn drops<C: Client>(self, client: &'a C) -> (Vec<BoxFuture<'a, ()>>, Vec<BoxFuture<'a, ()>>) {
+        match self {
+            Patience::Endless => (vec![Box::pin(client.cancelled())], Vec::new()),
+            Patience::For(time) => {
+                let over = Box::pin(client.sleep(time));
+                (vec![Box::pin(client.cancelled())], vec![over])
+            }
+            Patience::Until(over) => (vec![over, Box::pin(client.cancelled())], Vec::new()),
+        }
+    }
+}
+
+/// Polls them in their order until one is ready.
+fn any_ready(futures: &mut [BoxFuture<'_, ()>], context: &mut Context<'_>) -> bool {
+    futures.iter_mut().any(|future| future.as_mut().poll(context).is_ready())
 }
 
 /// Drops a held value: its duty releases it in the background. The call has no answer.
@@ -243,7 +325,10 @@ pub fn is_answered<C: Client>(client: &C) -> bool {
     })
 }
 
-fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64, OpId)) -> OpId {
+/// For a result that the checker does not need.
+fn unobserved<T>(_: &mut Journal, _: u64, _: OpId, _: &T) {}
+
+fn begin<C: Client>(client: &C, call: Call, given: Given<'_>) -> OpId {
     let limit = u32::try_from(call.limit.as_micros()).unwrap_or(u32::MAX);
     let op = client.journal(|journal, at| {
         let op = journal.call(at, client.number(), call.object, call.verb, limit);
@@ -255,26 +340,4 @@ fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64
     });
     client.set_op(op.0);
     op
-}
-
-fn end<C: Client>(client: &C, op: OpId, (outcome, failure): (Outcome, Failure)) {
-    client.journal(|journal, at| journal.returned_for(at, client.number(), op, outcome, failure));
-    client.set_op(0);
-}
-
-fn ended<T>(output: Option<Result<T, Error>>) -> Ended<T> {
-    match output {
-        Some(Ok(value)) => Ended::Done(value),
-        Some(Err(error)) => Ended::Failed(error),
-        None => Ended::Cancelled,
-    }
-}
-
-/// The output, or `None` if the client was cancelled first; then the future is dropped before this returns.
-async fn unless_cancelled<C: Client, F: Future>(client: &C, work: impl FnOnce() -> F) -> Option<F::Output> {
-    let cancelled = client.cancelled();
-    match select(pin!(cancelled), pin!(work())).await {
-        Either::Left(_) => None,
-        Either::Right((output, _)) => Some(output),
-    }
 }

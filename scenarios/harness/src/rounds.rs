@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::sometimes;
 use crate::workload::Task;
+use futures_util::future::BoxFuture;
 use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{SessionId, ZooKeeper};
@@ -25,6 +26,14 @@ pub enum Round {
 pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
     task: &Task<C>,
     mut make: impl FnMut(C::Zk, u32) -> F + Send,
+) {
+    rounds_of(task, &mut |zk, round| Box::pin(make(zk, round))).await;
+}
+
+/// As [`rounds`], for rounds of any type.
+async fn rounds_of<'r, C: Client>(
+    task: &Task<C>,
+    make: &mut (dyn FnMut(C::Zk, u32) -> BoxFuture<'r, Round> + Send),
 ) {
     let mut sessions = Sessions::default();
     let client = &task.client;

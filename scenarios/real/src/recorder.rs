@@ -60,13 +60,19 @@ impl Recorder {
 
     /// Records at the current time, in microseconds. Times never decrease.
     pub fn write<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
+        let (mut inner, at) = self.at_present();
+        write(&mut inner.journal, at)
+    }
+
+    /// The journal, with any stall until now recorded, and the current time.
+    fn at_present(&self) -> (MutexGuard<'_, Inner>, u64) {
         let mut inner = self.lock();
         let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
         inner.look_for_stall(at);
         if inner.seen_alive.is_some() {
             inner.seen_alive = Some(at);
         }
-        write(&mut inner.journal, at)
+        (inner, at)
     }
 
     /// Notes that the process runs. A long gap between two beats is a pause.

@@ -4,6 +4,7 @@ use super::shared::{Core, HandleState, ProcessState};
 use super::{Sim, SimClient};
 use crate::choose::Point;
 use crate::fault::{Fault, Victim};
+use futures_util::future::BoxFuture;
 use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
@@ -39,7 +40,8 @@ impl Process {
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> madsim::task::JoinHandle<T> {
-        self.node.spawn(task)
+        // In a box: a task is compiled once for each type of its result, and not for each future.
+        self.node.spawn(Box::pin(task) as BoxFuture<'static, T>)
     }
 
     /// Opens a session with the requested timeout; the future resolves with the first connection.

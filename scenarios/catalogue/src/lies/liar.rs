@@ -1,6 +1,7 @@
 //! A client's liar: it wraps the right recipe, whose calls it makes or leaves out.
 
 use super::{How, Lie};
+use futures_util::future::BoxFuture;
 use std::future::{Future, pending, poll_fn};
 use std::task::Poll;
 use zk_checker::history::{Failure, Verb};
@@ -57,6 +58,17 @@ impl<C: Client> Liar<C> {
         verb: Verb,
         work: impl Future<Output = Result<T, Error>> + Send,
         feigned: impl FnOnce() -> Option<T> + Send,
+    ) -> Result<T, Error> {
+        let mut feigned = Some(feigned);
+        self.call_of(verb, Box::pin(work), &mut || feigned.take().and_then(|feigned| feigned())).await
+    }
+
+    /// As [`call_once`](Self::call_once), for work of any type.
+    async fn call_of<T: Send>(
+        &self,
+        verb: Verb,
+        work: BoxFuture<'_, Result<T, Error>>,
+        feigned: &mut (dyn FnMut() -> Option<T> + Send),
     ) -> Result<T, Error> {
         if self.lie.how == How::Repeats || !self.lies_in(verb) {
             return work.await;
@@ -153,10 +165,9 @@ impl<C: Client> Liar<C> {
     /// Polls the work until its first request has a reply, and never resumes it.
     async fn until_answered<T: Send>(
         &self,
-        work: impl Future<Output = Result<T, Error>> + Send,
+        mut work: BoxFuture<'_, Result<T, Error>>,
         feigned: T,
     ) -> Result<T, Error> {
-        let mut work = Box::pin(work);
         let done = poll_fn(|context| {
             // Before the poll: a poll would send the next request.
             if is_answered(&self.client) {

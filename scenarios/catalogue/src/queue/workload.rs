@@ -373,10 +373,10 @@ pub(crate) fn asks(me: u16, count: usize) -> impl FnOnce(&mut Journal, u64, OpId
 }
 
 /// Settles the outcome of a consumer's takes.
-pub(crate) async fn settles<C: Client, F: Future<Output = Result<usize, Error>>>(
+pub(crate) async fn settles<C: Client, F: Future<Output = Result<usize, Error>> + Send>(
     client: &C,
     object: ObjectId,
-    work: impl FnOnce() -> F,
+    work: impl FnOnce() -> F + Send,
 ) -> Option<usize> {
     let told = |journal: &mut Journal, at, op, count: &usize| {
         journal.observed(at, client.number(), op, object, Seen::InHand, "", *count as u64);

@@ -191,10 +191,10 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         if ended.is_session_over() { Round::Again } else { Round::Over }
     }
 
-    async fn finishes<F: Future<Output = Result<(), Error>>>(
+    async fn finishes<F: Future<Output = Result<(), Error>> + Send>(
         &self,
         party: u64,
-        work: impl FnOnce() -> F,
+        work: impl FnOnce() -> F + Send,
     ) -> Ended<()> {
         operation(self.client, self.call(Verb::Finish), self.gives("", party), work).await.1
     }
@@ -261,12 +261,12 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
     }
 
     /// An operation that returns the decision to a party. Zero means no time limit.
-    async fn learns<F: Future<Output = Result<Decision, Error>>>(
+    async fn learns<F: Future<Output = Result<Decision, Error>> + Send>(
         &self,
         limit: Duration,
         given: &'static str,
         party: u64,
-        work: impl FnOnce() -> F,
+        work: impl FnOnce() -> F + Send,
     ) -> Ended<Decision> {
         let (me, object) = (self.client.number(), self.object());
         let observed = move |journal: &mut Journal, at, op, decision: &Decision| {

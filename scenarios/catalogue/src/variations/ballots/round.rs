@@ -235,11 +235,11 @@ impl<C: Client> Ballot<'_, C> {
     }
 
     /// An operation that returns the decision to a party.
-    async fn learns<F: Future<Output = Result<Decision, Error>>>(
+    async fn learns<F: Future<Output = Result<Decision, Error>> + Send>(
         &self,
         party: u64,
         call: Call,
-        work: impl FnOnce() -> F,
+        work: impl FnOnce() -> F + Send,
     ) -> Ended<Decision> {
         let (me, object) = (self.client.number(), self.object());
         let observed = move |journal: &mut Journal, at, op, decision: &Decision| {

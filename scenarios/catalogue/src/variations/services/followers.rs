@@ -66,11 +66,11 @@ impl<C: Client> Service<'_, C> {
         self.ends_following(Call::new(GROUP, Verb::Watch).within(time), called, following).await
     }
 
-    async fn ends_following<F: Future<Output = Result<(), Error>>>(
+    async fn ends_following<F: Future<Output = Result<(), Error>> + Send>(
         &self,
         call: Call,
-        called: impl FnOnce(&mut Journal, u64, OpId),
-        following: impl FnOnce() -> F,
+        called: impl FnOnce(&mut Journal, u64, OpId) + Send,
+        following: impl FnOnce() -> F + Send,
     ) -> Round {
         over(&operation(self.client, call, called, following).await.1)
     }
