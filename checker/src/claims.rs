@@ -19,6 +19,7 @@ mod tree;
 use crate::explanation::{Explanation, explain};
 use crate::findings::Findings;
 use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What, Who};
+use crate::kinds::{ClaimedAs, Recipe};
 use crate::scene::Scene;
 use crate::view::Moment;
 use std::collections::btree_map::Entry;
@@ -93,23 +94,16 @@ enum Object {
 
 impl Object {
     fn new(kind: Kind) -> Option<Object> {
-        Some(match kind {
-            Kind::Lock | Kind::SharedLock | Kind::Election | Kind::Semaphore => {
-                Object::Holds(Default::default())
-            }
-            Kind::Barrier => Object::Barrier(Default::default()),
-            Kind::DoubleBarrier => Object::DoubleBarrier(Default::default()),
-            Kind::Queue => Object::Queue(Default::default()),
-            Kind::Counter => Object::Counter(Default::default()),
-            Kind::Partition => Object::Partition(Default::default()),
-            Kind::Cache => Object::Cache(Default::default()),
-            Kind::Group => Object::Group(Default::default()),
-            Kind::RevocableLock
-            | Kind::PriorityLock
-            | Kind::PriorityQueue
-            | Kind::TwoPhaseCommit
-            | Kind::Names
-            | Kind::Config => return None,
+        Some(match kind.recipe().claimed_as {
+            ClaimedAs::Nothing => return None,
+            ClaimedAs::Holds => Object::Holds(Default::default()),
+            ClaimedAs::Barrier => Object::Barrier(Default::default()),
+            ClaimedAs::DoubleBarrier => Object::DoubleBarrier(Default::default()),
+            ClaimedAs::Queue => Object::Queue(Default::default()),
+            ClaimedAs::Counter => Object::Counter(Default::default()),
+            ClaimedAs::Partition => Object::Partition(Default::default()),
+            ClaimedAs::Cache => Object::Cache(Default::default()),
+            ClaimedAs::Group => Object::Group(Default::default()),
         })
     }
 }
@@ -127,8 +121,8 @@ impl Context<'_, '_> {
         self.scene.object(self.object).size as usize
     }
 
-    fn kind(&self) -> Kind {
-        self.scene.kind(self.object)
+    fn recipe(&self) -> &'static Recipe {
+        self.scene.kind(self.object).recipe()
     }
 
     /// Whether nothing has changed since that time for long enough.

@@ -70,7 +70,7 @@ impl<'a> Evidence<'a> {
 
     /// The missing answer, if no request of the call was answered with one of these codes.
     pub(crate) fn lacks_code(&self, codes: &[Code]) -> Option<String> {
-        let name = codes.first().map_or("", |code| code.name()).replace('_', " ");
+        let name = codes.first().map(|code| code.words()).unwrap_or_default();
         (!self.heard(codes)).then(|| format!("none of its requests was answered with {name:?}"))
     }
 }

@@ -1,8 +1,9 @@
 //! The kinds of object, a recipe a file: what the rules have to know of a recipe, and read without naming it.
 //!
-//! A [`Recipe`] answers four questions: which znode plays which part and who contends for what ([`Protocol`], which the view
-//! reads), what each operation means and costs ([`Call`]), what a handle is called, and what the clients' own view of an
-//! object is judged as. Its constructors ask for what every recipe must say, so the compiler names what a new kind forgets.
+//! A [`Recipe`] answers five questions: which znode plays which part and who contends for what ([`Protocol`], which the view
+//! reads), what each operation means and costs ([`Call`]), what a handle is called, what the clients' own view of an
+//! object is judged as, and what programs report of one ([`ReportedEvent`]). Its constructors ask for what every recipe must
+//! say, so the compiler names what a new kind forgets.
 //!
 //! What only one recipe has, such as the order of items or the votes of sites, is judged by rules of its own.
 
@@ -17,6 +18,7 @@ mod lock;
 mod names;
 mod priority_lock;
 mod queue;
+mod reported;
 mod revocable_lock;
 mod shared_lock;
 pub(crate) mod two_phase_commit;
@@ -25,6 +27,7 @@ use crate::evidence::{Evidence, Judged};
 use crate::history::{Code, Failure, Kind, ObjectId, Seen, Sym, Verb};
 use crate::scene::Scene;
 use crate::view::{Part, Protocol};
+pub use reported::{Meaning, ReportedEvent, ReportedItem};
 
 /// The description of a recipe.
 pub(crate) struct Recipe {
@@ -38,6 +41,11 @@ pub(crate) struct Recipe {
     pub(crate) handle: Option<(Verb, &'static str)>,
     /// How the clients' view of an object is judged.
     pub(crate) seen_as: SeenAs,
+    /// How the reports of programs about an object are judged, and the events that they report.
+    pub(crate) claimed_as: ClaimedAs,
+    reported: &'static [&'static [ReportedEvent]],
+    /// Whether as many clients hold an object at once as its size says.
+    pub(crate) has_leases: bool,
     /// Whether a foreign client may put another object in the place of one, so that its znodes prove nothing.
     pub(crate) is_replaceable: bool,
 }
@@ -48,6 +56,20 @@ pub(crate) struct Roles {
     pub(crate) contender: &'static str,
     /// The verb for a client with the hold.
     pub(crate) holds: &'static str,
+    /// What a client with the hold is.
+    pub(crate) is: &'static str,
+    /// The sentence for the absence of one.
+    pub(crate) is_free: &'static str,
+}
+
+impl Roles {
+    const PLAIN: Roles = Roles {
+        holder: "holder",
+        contender: "contender",
+        holds: "hold",
+        is: "the holder",
+        is_free: "nobody holds it",
+    };
 }
 
 /// The monitor that judges what clients saw of an object.
@@ -61,6 +83,22 @@ pub(crate) enum SeenAs {
     Fifo,
     /// Items, the more urgent first.
     MostUrgent,
+}
+
+/// The judge of what programs report of an object.
+#[derive(Clone, Copy)]
+pub(crate) enum ClaimedAs {
+    /// None.
+    Nothing,
+    /// Holds that exclude each other.
+    Holds,
+    Barrier,
+    DoubleBarrier,
+    Queue,
+    Counter,
+    Partition,
+    Cache,
+    Group,
 }
 
 /// What an operation of a recipe means and costs.
@@ -94,8 +132,17 @@ pub(crate) struct Value {
 impl Recipe {
     /// A recipe in which clients contend for holds.
     const fn of_holds(protocol: Protocol, calls: &'static [&'static [Call]]) -> Recipe {
-        let roles = Roles { holder: "holder", contender: "contender", holds: "hold" };
-        Recipe { protocol, calls, roles, handle: None, seen_as: SeenAs::Holds, is_replaceable: false }
+        Recipe {
+            protocol,
+            calls,
+            roles: Roles::PLAIN,
+            handle: None,
+            seen_as: SeenAs::Holds,
+            claimed_as: ClaimedAs::Nothing,
+            reported: &[],
+            has_leases: false,
+            is_replaceable: false,
+        }
     }
 
     /// A recipe without contenders.
@@ -115,8 +162,21 @@ impl Recipe {
         Recipe { seen_as, ..self }
     }
 
+    const fn reported(self, claimed_as: ClaimedAs, reported: &'static [&'static [ReportedEvent]]) -> Recipe {
+        Recipe { claimed_as, reported, ..self }
+    }
+
+    const fn with_leases(self) -> Recipe {
+        Recipe { has_leases: true, ..self }
+    }
+
     const fn replaceable(self) -> Recipe {
         Recipe { is_replaceable: true, ..self }
+    }
+
+    /// Whether clients put items and take them.
+    pub(crate) fn has_items(&self) -> bool {
+        matches!(self.seen_as, SeenAs::Fifo | SeenAs::MostUrgent)
     }
 
     /// The meaning of an operation; none if nothing is judged of it.
@@ -207,12 +267,30 @@ impl Kind {
             Kind::Cache => &foreign::CACHE,
         }
     }
-}
 
-impl Kind {
     /// Whether clients of an object of this kind call an operation.
     pub fn has(self, verb: Verb) -> bool {
         self.recipe().call(verb).is_some()
+    }
+
+    /// The events that programs report of an object; none if their reports are not judged.
+    pub fn reported_events(self) -> impl Iterator<Item = &'static ReportedEvent> {
+        self.recipe().reported.iter().copied().flatten()
+    }
+
+    /// Whether as many clients hold an object at once as its size says.
+    pub fn has_leases(self) -> bool {
+        self.recipe().has_leases
+    }
+
+    /// Whether holders can be asked to release.
+    pub fn is_revocable(self) -> bool {
+        self.recipe().protocol.is_revocable()
+    }
+
+    /// The verb for a client with the hold.
+    pub fn holds(self) -> &'static str {
+        self.recipe().roles.holds
     }
 }
 

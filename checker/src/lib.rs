@@ -59,6 +59,7 @@ pub use black_box::{BlackBox, ClientView};
 pub use claims::{STILL, process_of};
 pub use findings::{Finding, Row};
 pub use judge::Judge;
+pub use kinds::{Meaning, ReportedEvent, ReportedItem};
 pub use metrics::{Metrics, Probe};
 pub use ongoing::{Ongoing, judge, judge_stored};
 pub use report::Report;

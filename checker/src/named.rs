@@ -35,6 +35,11 @@ macro_rules! named {
                 match self { $($of::$variant => $name),+ }
             }
 
+            /// The name with spaces between its words.
+            pub fn words(self) -> String {
+                self.name().replace('_', " ")
+            }
+
             /// The variant of a name.
             pub fn from_name(name: &str) -> Option<$of> {
                 match name { $($name => Some($of::$variant),)+ _ => None }

@@ -189,6 +189,16 @@ impl Property {
         names.iter().find(|(_, kinds)| kinds & one(kind) != 0).unwrap_or(&names[0]).0
     }
 
+    /// Whether it is a promise about objects of that kind.
+    pub(crate) fn is_about(self, kind: Kind) -> bool {
+        self.names().iter().any(|(_, kinds)| kinds & one(kind) != 0)
+    }
+
+    /// Whether it is a promise about whole histories, and about no object.
+    pub(crate) fn is_about_runs(self) -> bool {
+        self.names().iter().all(|(_, kinds)| *kinds == RUN)
+    }
+
     /// Its rules.
     pub(crate) fn rules(self) -> impl Iterator<Item = RuleId> {
         self.names().iter().map(|(rule, _)| *rule)

@@ -1,7 +1,7 @@
 //! What rules share: a rule is a state machine over events, and says which kinds of event it receives.
 
 use crate::findings::Findings;
-use crate::history::{Event, Kind, What, event_table};
+use crate::history::{Event, Kind, Object, What, event_table};
 use crate::property::Property;
 use crate::rule_id::RuleId;
 use crate::rule_set::RuleSet;
@@ -52,7 +52,7 @@ pub(crate) trait Rule {
     const JUDGES: &'static [Property] = &[];
     /// The kinds of event that it receives.
     const HEARS: Kinds;
-    /// The kinds of object that it is about; empty means every kind.
+    /// The kinds of object that it is about. Without a list: those of the properties that it judges.
     const ABOUT: &'static [Kind] = &[];
 
     /// Whether a rule is on that names one of its properties, of an object that it is about.
@@ -64,6 +64,16 @@ pub(crate) trait Rule {
         let is_about =
             |rule: &RuleId| Self::ABOUT.is_empty() || Self::ABOUT.iter().any(|kind| rule.is_about(*kind));
         Self::JUDGES.iter().flat_map(|property| property.rules()).filter(is_about).any(|rule| on.has(rule))
+    }
+
+    /// Whether a history with these objects has something to judge.
+    fn concerns(objects: &[Object]) -> bool {
+        let is_about = |kind: Kind| match Self::ABOUT {
+            [] => Self::JUDGES.iter().any(|property| property.is_about(kind)),
+            about => about.contains(&kind),
+        };
+        Self::JUDGES.iter().any(|property| property.is_about_runs())
+            || objects.iter().any(|object| is_about(object.kind))
     }
 
     /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.

@@ -32,7 +32,7 @@ mod wake_sources;
 mod zookeeper;
 
 use crate::findings::Findings;
-use crate::history::{Event, Kind, Object};
+use crate::history::{Event, Object};
 use crate::rule::{Kinds, Rule, bit};
 use crate::rule_id::Layer;
 use crate::rule_set::RuleSet;
@@ -59,13 +59,10 @@ macro_rules! all_rules {
 
         impl Subscriptions {
             fn new(on: &RuleSet, objects: &[Object]) -> Subscriptions {
-                let concerns = |about: &[Kind]| {
-                    about.is_empty() || objects.iter().any(|object| about.contains(&object.kind))
-                };
                 Subscriptions {
                     objects: objects.len(),
                     is_known: true,
-                    $($field: if <$rule>::is_on(on) && concerns(<$rule>::ABOUT) { <$rule>::HEARS } else { 0 }),+
+                    $($field: if <$rule>::is_on(on) && <$rule>::concerns(objects) { <$rule>::HEARS } else { 0 }),+
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::history::{Kind, Notify, Object, ObjectId, OpId, Session, Sym, Tables}
 use crate::property::Property;
 use crate::rule_id::RuleId;
 use crate::text::abbreviated;
-use crate::view::{Moment, Unjust, View, is_child};
+use crate::view::{Moment, Part, Unjust, View, is_child};
 
 /// The input of a rule at the current event.
 #[derive(Clone, Copy)]
@@ -47,6 +47,21 @@ impl<'a> Scene<'a> {
     /// The object of a kind whose direct child this path is.
     pub(crate) fn object_around(&self, kind: Kind, path: Sym) -> Option<ObjectId> {
         self.all_of(kind).find(|object| is_child(self.tables, *object, path))
+    }
+
+    /// The part that a path plays in an object; none if it lies outside.
+    pub(crate) fn part(&self, object: ObjectId, path: Sym) -> Option<Part> {
+        let root = self.tables.objects.get(usize::from(object.0))?.path;
+        let below = self.text(path).strip_prefix(self.text(root))?;
+        let below = if below.is_empty() { below } else { below.strip_prefix('/')? };
+        Some((self.view.protocol(object).part)(below))
+    }
+
+    /// The object with the longest directory at or above a path, and the part that the path plays there.
+    pub(crate) fn place_of(&self, path: Sym) -> Option<(ObjectId, Part)> {
+        let all = (0..self.tables.objects.len()).map(|at| ObjectId(at as u16));
+        let around = all.filter_map(|object| Some((object, self.part(object, path)?)));
+        around.max_by_key(|(object, _)| self.text(self.object(*object).path).len())
     }
 
     /// The text of a symbol; empty if there is none.

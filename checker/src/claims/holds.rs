@@ -4,7 +4,7 @@
 use super::{Call, Context, Step};
 use crate::explanation::explain;
 use crate::findings::Findings;
-use crate::history::{Kind, Outcome, Verb};
+use crate::history::{Outcome, Share, Verb};
 use crate::rule_id::RuleId;
 use crate::view::Moment;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Holds {
                 self.waiting.remove(&call.process);
                 let now = at.scene.now();
                 self.holding.insert(call.process.clone(), (call.clone(), now));
-                if at.kind() == Kind::Semaphore {
+                if at.recipe().has_leases {
                     self.leases(at, call, out);
                 }
             }
@@ -78,10 +78,12 @@ impl Holds {
     /// Whether a waiter could be granted if it were the only one.
     fn is_free_for(&self, at: &Context<'_, '_>, call: &Call) -> bool {
         let others = self.holding.values().filter(|(other, _)| at.world.lives(other.client));
-        match at.kind() {
-            Kind::Semaphore => others.count() < at.size(),
-            Kind::SharedLock if call.verb == Verb::Read => {
-                let is_writer = |call: &Call| call.verb == Verb::Write;
+        if at.recipe().has_leases {
+            return others.count() < at.size();
+        }
+        match call.verb.asks_for() {
+            Some(Share::Shared) => {
+                let is_writer = |call: &Call| call.verb.asks_for() == Some(Share::Exclusive);
                 !others.map(|(call, _)| call).chain(self.waiting.values()).any(is_writer)
             }
             _ => others.count() == 0,
@@ -99,11 +101,14 @@ impl Holds {
             }
         }
         let Some(first) = stuck.iter().min_by_key(|call| call.at.index) else { return };
-        let free = match at.kind() {
-            Kind::Election => "nobody leads".to_owned(),
-            Kind::Semaphore => format!("only {} of {} leases are held", self.holding.len(), at.size()),
-            Kind::SharedLock if !self.holding.is_empty() => "no writer holds it or waits for it".to_owned(),
-            _ => "nobody holds it".to_owned(),
+        let free = match first.verb.asks_for() {
+            _ if at.recipe().has_leases => {
+                format!("only {} of {} leases are held", self.holding.len(), at.size())
+            }
+            Some(Share::Shared) if !self.holding.is_empty() => {
+                "no writer holds it or waits for it".to_owned()
+            }
+            _ => at.recipe().roles.is_free.to_owned(),
         };
         let since = self.freed.max(at.world.stirred).max(first.at.at);
         let mut text = at

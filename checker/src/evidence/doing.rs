@@ -140,6 +140,6 @@ impl Doing {
 
     /// Its name in the text of a finding: `the lower of "a"`.
     pub(crate) fn text(&self, scene: &Scene<'_>) -> String {
-        format!("the {} of {}", self.verb.name().replace('_', " "), scene.client(self.client))
+        format!("the {} of {}", self.verb.words(), scene.client(self.client))
     }
 }

@@ -118,7 +118,8 @@ impl Znodes {
     pub(crate) fn place(&mut self, scene: &Scene<'_>, path: Sym) -> Option<Place> {
         let znode = self.all.slot(path.0 as usize);
         if !znode.is_placed {
-            (znode.place, znode.is_placed) = (place(scene, path), true);
+            let place = scene.place_of(path).map(|(object, part)| Place { object, part });
+            (znode.place, znode.is_placed) = (place, true);
         }
         znode.place
     }
@@ -348,23 +349,4 @@ impl Znodes {
 /// Whether an argument is the path of a znode.
 pub(crate) fn is_path(scene: &Scene<'_>, text: Sym) -> bool {
     scene.text(text).starts_with('/')
-}
-
-/// The role of a path in the object with the longest directory around it.
-fn place(scene: &Scene<'_>, path: Sym) -> Option<Place> {
-    let path = scene.text(path);
-    let mut found: Option<(usize, Place)> = None;
-    for (at, object) in scene.tables.objects.iter().enumerate() {
-        let directory = scene.text(object.path);
-        let Some(rest) = path.strip_prefix(directory) else { continue };
-        if !(rest.is_empty() || rest.starts_with('/'))
-            || found.is_some_and(|(length, _)| length > directory.len())
-        {
-            continue;
-        }
-        let object = ObjectId(at as u16);
-        let part = (scene.view.protocol(object).part)(rest.trim_start_matches('/'));
-        found = Some((directory.len(), Place { object, part }));
-    }
-    found.map(|(_, place)| place)
 }

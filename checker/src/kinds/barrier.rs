@@ -1,16 +1,28 @@
 //! Barriers: one znode, which stands while the barrier is raised.
 
-use super::{Call, Recipe, itself};
+use super::reported::done;
+use super::{Call, ClaimedAs, Meaning, Recipe, ReportedEvent, itself};
 use crate::evidence::{Evidence, Judged};
-use crate::history::{Session, Verb};
+use crate::history::{Outcome, Session, Verb};
 
-pub(super) static BARRIER: Recipe = Recipe::of_znodes(itself, &[CALLS]);
+pub(super) static BARRIER: Recipe =
+    Recipe::of_znodes(itself, &[CALLS]).reported(ClaimedAs::Barrier, &[REPORTED]);
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Raise).costs(1, 1).done(is_raised),
     Call::of(Verb::Lower).costs(1, 1).done(|evidence| Some(evidence.is_absent(evidence.declared().path))),
     Call::of(Verb::Wait).waits(2, 2),
     Call::of(Verb::WaitDown).waits(2, 2),
+];
+
+const REPORTED: &[ReportedEvent] = &[
+    ReportedEvent::of("raises", Meaning::Begins(Verb::Raise)),
+    ReportedEvent::of("raised", done(Verb::Raise)),
+    ReportedEvent::of("lowers", Meaning::Begins(Verb::Lower)),
+    ReportedEvent::of("lowered", done(Verb::Lower)),
+    ReportedEvent::of("waits", Meaning::Begins(Verb::Wait)),
+    ReportedEvent::of("passed", Meaning::Closes(Verb::Wait, Outcome::Done)),
+    ReportedEvent::of("refused", Meaning::Closes(Verb::Wait, Outcome::Refused)),
 ];
 
 /// A raised barrier exists, and lives as long as the session, or permanently, as requested.

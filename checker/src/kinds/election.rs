@@ -1,14 +1,26 @@
 //! Elections: candidates are contenders, and `leader` is the record of the leader that has begun.
 
 use super::lock::{self, ASKS, GUARD};
-use super::{Call, Recipe, Roles, Value, child};
+use super::reported::holds;
+use super::{Call, ClaimedAs, Recipe, ReportedEvent, Roles, Value, child};
 use crate::evidence::{Act, Effect, Evidence, Judged, wrong};
 use crate::history::{Seen, Verb};
 use crate::view::{Part, Protocol};
 
 pub(super) static ELECTION: Recipe =
     Recipe::of_holds(Protocol { part, watches_own: true, ..lock::PROTOCOL }, &[CALLS, ASKS, GUARD])
-        .with_roles(Roles { holder: "leader", contender: "candidate", holds: "lead" });
+        .with_roles(ROLES)
+        .reported(ClaimedAs::Holds, &[REPORTED]);
+
+const ROLES: Roles = Roles {
+    holder: "leader",
+    contender: "candidate",
+    holds: "lead",
+    is: "the leader",
+    is_free: "nobody leads",
+};
+
+const REPORTED: &[ReportedEvent] = &holds(Verb::Stand, "leader", "deposed");
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Acknowledge).costs(1, 1).done(is_on_record),

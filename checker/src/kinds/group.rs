@@ -1,11 +1,15 @@
 //! Groups: each member is a znode.
 
 use super::failures::{before_the_limit, is_answered};
-use super::{Call, Recipe, Value, child};
+use super::reported::{done, refused};
+use super::{Call, ClaimedAs, Meaning, Recipe, ReportedEvent, Roles, Value, child};
 use crate::evidence::{Evidence, Znode};
 use crate::history::{Failure, Seen, Sym, Verb};
 
-pub(super) static GROUP: Recipe = Recipe::of_znodes(child, &[CALLS]).with_handle(Verb::Join, "membership");
+pub(super) static GROUP: Recipe = Recipe::of_znodes(child, &[CALLS])
+    .with_roles(Roles { is: "a member", ..Roles::PLAIN })
+    .with_handle(Verb::Join, "membership")
+    .reported(ClaimedAs::Group, &[REPORTED]);
 
 const CALLS: &[Call] = &[
     Call::of(Verb::Join)
@@ -17,6 +21,14 @@ const CALLS: &[Call] = &[
     // Foreign programs report these.
     Call::of(Verb::Yield),
     Call::of(Verb::Audit),
+];
+
+const REPORTED: &[ReportedEvent] = &[
+    ReportedEvent::with("joins", Meaning::Begins(Verb::Join)),
+    ReportedEvent::with("joined", done(Verb::Join)),
+    ReportedEvent::with("refused", refused(Verb::Join)),
+    ReportedEvent::with("leaves", Meaning::Happens(Verb::Yield)),
+    ReportedEvent::with("members", Meaning::Tells(Verb::Audit, Seen::View)),
 ];
 
 /// A second join finds the znode of the first one.

@@ -1,12 +1,16 @@
 //! Locks: each contender is an ephemeral sequential znode below the lock. What its guard does, the guards of other
 //! recipes do, too.
 
-use super::{Call, Recipe, Value, child, unread};
+use super::reported::holds;
+use super::{Call, ClaimedAs, Recipe, ReportedEvent, Value, child, unread};
 use crate::evidence::{Act, Effect, Evidence, Judged, wrong};
 use crate::history::{Seen, Sym, Verb};
 use crate::view::{Order, Part, Protocol, Room};
 
-pub(super) static LOCK: Recipe = Recipe::of_holds(PROTOCOL, &[ASKS, GUARD]);
+pub(super) static LOCK: Recipe =
+    Recipe::of_holds(PROTOCOL, &[ASKS, GUARD]).reported(ClaimedAs::Holds, &[REPORTED]);
+
+const REPORTED: &[ReportedEvent] = &holds(Verb::Acquire, "acquired", "released");
 
 /// The protocol of a lock, which others vary.
 pub(super) const PROTOCOL: Protocol = Protocol {

@@ -1,12 +1,14 @@
 //! Queues, with and without priorities: items below the queue, claims on them in `claims`.
 
 use super::failures::{gave_up, never_asked};
-use super::{Call, Recipe, SeenAs};
+use super::reported::{done, refused, unknown};
+use super::{Call, ClaimedAs, Meaning, Recipe, ReportedEvent, SeenAs};
 use crate::evidence::{Act, Evidence, Judged, is_path, wrong};
-use crate::history::{Code, Failure, Sym, Verb};
+use crate::history::{Code, Failure, Outcome, Seen, Sym, Verb};
 use crate::view::Part;
 
-pub(super) static QUEUE: Recipe = Recipe::of_znodes(part, &[CALLS]).seen_as(SeenAs::Fifo);
+pub(super) static QUEUE: Recipe =
+    Recipe::of_znodes(part, &[CALLS]).seen_as(SeenAs::Fifo).reported(ClaimedAs::Queue, &[REPORTED]);
 
 pub(super) static PRIORITY_QUEUE: Recipe = Recipe::of_znodes(part, &[CALLS]).seen_as(SeenAs::MostUrgent);
 
@@ -20,11 +22,23 @@ const CALLS: &[Call] = &[
     Call::of(Verb::Settle),
 ];
 
+const REPORTED: &[ReportedEvent] = &[
+    ReportedEvent::with("puts", Meaning::Begins(Verb::Put)),
+    ReportedEvent::with("put", done(Verb::Put)),
+    ReportedEvent::with("unknown", unknown(Verb::Put)),
+    ReportedEvent::with("refused", refused(Verb::Put)),
+    ReportedEvent::of("takes", Meaning::Begins(Verb::Take)),
+    ReportedEvent::with("took", Meaning::Tells(Verb::Take, Seen::Item)),
+    ReportedEvent::of("empty", Meaning::Returns(Verb::Take, Outcome::Refused, Failure::Nothing)),
+    ReportedEvent::of("failed", unknown(Verb::Take)),
+];
+
 fn part(below: &str) -> Part {
     match below.split_once('/') {
         None if ["", "receipts", "takers", "claims"].contains(&below) => Part::Other,
         None => Part::Item,
         Some(("claims", _)) => Part::Claim,
+        Some(("receipts", _)) => Part::Receipt,
         Some(_) => Part::Other,
     }
 }

@@ -31,6 +31,7 @@ fn part(below: &str) -> Part {
         "" => Part::Itself,
         "decision" => Part::Record,
         "tally" => Part::Other,
+        _ if below.starts_with("alive_") || below.ends_with("/alive") => Part::Life,
         _ if below.contains('/') => Part::Other,
         _ => Part::Site,
     }

@@ -5,7 +5,7 @@
 //! the candidate exists. So either the current leader creates it, or the transaction fails.
 
 use crate::rule::prelude::*;
-use crate::view::{Contender, Moment, NEVER, Phase, Req};
+use crate::view::{Contender, Moment, NEVER, Part, Phase, Req};
 
 /// A record of the leader.
 #[derive(Clone, Copy)]
@@ -65,10 +65,7 @@ struct Erased {
 
 /// The election whose record has this path.
 fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    let dir = scene.tables.names.get(path)?.strip_suffix("/leader")?;
-    let is =
-        |object: &Object| object.kind == Kind::Election && scene.tables.names.get(object.path) == Some(dir);
-    scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
+    scene.all_of(Kind::Election).find(|object| scene.part(*object, path) == Some(Part::Record))
 }
 
 impl Acknowledged {

@@ -7,14 +7,14 @@ use crate::rule::prelude::*;
 pub(crate) struct Leases;
 
 impl Rule for Leases {
-    const ABOUT: &'static [Kind] = &[Kind::Semaphore];
+    const JUDGES: &'static [Property] = &[Property::Leases];
     const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };
         let of = scene.object(object);
         // A foreign client may have deleted a lease without its holder's knowledge.
-        if of.kind != Kind::Semaphore || of.manner.reported || scene.is_interfered_with(object) {
+        if !of.kind.recipe().has_leases || of.manner.reported || scene.is_interfered_with(object) {
             return;
         }
         out.premise(RuleId::Sm1, object);

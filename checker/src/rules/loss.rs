@@ -109,14 +109,10 @@ pub(super) fn judge(scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
     }
     let session = scene.view.session(loss.session);
     let text = explain(format!(
-        "{} was told at {} that it {}, which it had been since {}",
+        "{} was told at {} that it may be {} no more, which it had been since {}",
         scene.actor(loss.op),
         scene.when(scene.now()),
-        match scene.kind(loss.object) {
-            Kind::Election => "may be the leader no more",
-            Kind::Group => "may be a member no more",
-            _ => "may be the holder no more",
-        },
+        scene.kind(loss.object).recipe().roles.is,
         scene.when(loss.since)
     ))
     .because(match loss.znode {

@@ -173,7 +173,6 @@ impl Preemption {
 
 impl Rule for Preemption {
     const JUDGES: &'static [Property] = &[Property::PreemptionAsDeclared];
-    const ABOUT: &'static [Kind] = &[Kind::PriorityLock];
     const HEARS: Kinds = hears![Data, Deleted];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {

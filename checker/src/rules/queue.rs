@@ -8,13 +8,19 @@ pub(super) mod consumers;
 pub(super) mod items;
 mod stock;
 
+use crate::kinds::SeenAs;
 use crate::rule::prelude::*;
 use crate::scene::is_above;
 
 /// Whether an object is a queue of either kind.
 fn is_queue(tables: Tables<'_>, object: ObjectId) -> bool {
     let object = tables.objects.get(usize::from(object.0));
-    object.is_some_and(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
+    object.is_some_and(|object| object.kind.recipe().has_items())
+}
+
+/// Whether items of an object are handed out in the order in which they were put.
+fn is_fifo(object: &Object) -> bool {
+    object.kind.recipe().seen_as == SeenAs::Fifo
 }
 
 /// Whether an operation hands items out.

@@ -33,9 +33,6 @@ struct ReleaseRequest {
     told: Moment,
 }
 
-/// The kinds of object whose contenders can be asked to release.
-const REVOCABLE: &[Kind] = &[Kind::RevocableLock, Kind::PriorityLock];
-
 fn is_revocable(scene: &Scene<'_>, object: ObjectId) -> bool {
     scene.view.protocol(object).is_revocable()
 }
@@ -241,7 +238,6 @@ impl RequestHeard {
 
 impl Rule for RequestHeard {
     const JUDGES: &'static [Property] = &[Property::RequestIsHeard, Property::RevokedWaiterLeaves];
-    const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Data, Observed, Notice, Served, Found, Reply, Believe, Return];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
@@ -325,7 +321,6 @@ impl Force {
 
 impl Rule for Force {
     const JUDGES: &'static [Property] = &[Property::ForceAsAllowed];
-    const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Deleted, Return];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -376,7 +371,6 @@ impl NoGrant {
 
 impl Rule for NoGrant {
     const JUDGES: &'static [Property] = &[Property::RequestIsNoGrant];
-    const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Data, Notice, Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {

@@ -8,7 +8,7 @@
 use super::loss::{self, Loss, Znode};
 use crate::rule::prelude::*;
 use crate::text::seconds;
-use crate::view::{Hold, Moment, Op, Phase};
+use crate::view::{Hold, Moment, Op, Part, Phase};
 
 /// The reported states.
 #[derive(Clone, Default)]
@@ -254,7 +254,7 @@ impl Rule for ToldState {
                     && event.op != OpId(0)
                     && gives_owned(scene, scene.view.op(event.op))
                     // The participant that opens a double barrier also creates this one.
-                    && !scene.path(path).ends_with("/ready") =>
+                    && scene.part(scene.view.op(event.op).object, path) == Some(Part::Member) =>
             {
                 self.owned.push(Owned { op: event.op, path, session: owner, is_alive: true });
             }

@@ -60,7 +60,13 @@ pub(crate) enum Part {
     Record,
     /// A znode that is written under a hold.
     Guarded,
-    /// Anything else: a directory, a receipt, a counter.
+    /// The opening of a double barrier.
+    Opening,
+    /// An ephemeral beside a site, which shows that the site lives.
+    Life,
+    /// A receipt, by which a write happens once.
+    Receipt,
+    /// Anything else: a directory, a counter.
     Other,
 }
 

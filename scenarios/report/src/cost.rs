@@ -3,7 +3,6 @@
 use crate::causes::Causes;
 use crate::lives::Lives;
 use crate::requests::Requests;
-use crate::words::verb_name;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zk_checker::Metrics;
@@ -14,7 +13,7 @@ use zk_checker::history::{History, ObjectId, OpId, Outcome, Verb, What, Who};
 pub(super) struct Row {
     /// An index into the objects.
     object: u16,
-    verb: &'static str,
+    verb: String,
     calls: u32,
     done: u32,
     /// Refused, unknown or cancelled; the remaining operations are open.
@@ -95,10 +94,10 @@ impl Cost {
         lives: &Lives,
         metrics: &Metrics,
     ) -> Cost {
-        let mut rows: BTreeMap<(u16, &'static str), Row> = BTreeMap::new();
+        let mut rows: BTreeMap<(u16, String), Row> = BTreeMap::new();
         for operation in operations(history, asked, lives).values() {
             let Some(verb) = operation.verb else { continue };
-            let row = rows.entry((operation.object.0, verb_name(verb))).or_default();
+            let row = rows.entry((operation.object.0, verb.words())).or_default();
             row.calls += 1;
             row.requests.add(operation.requests);
             row.cleanup.add(operation.cleanup);

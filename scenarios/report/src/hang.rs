@@ -8,7 +8,7 @@ use crate::causes::Causes;
 use crate::dropped::{DROPPED, dropped};
 use crate::lives::{Belief, CallSpan, Lives, Watch, WatchEnd, Znode};
 use crate::requests::{Requests, SentRequest};
-use crate::words::{Sentences, request_name, verb_name};
+use crate::words::{Sentences, request_name};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{History, OpId, Request, Session, SessionState, Sym, Table, What, Who};
 use zk_checker::text::seconds;
@@ -51,7 +51,7 @@ impl Scene<'_> {
         let client = self.sentences.client(call.client);
         let head = format!(
             "{client} waits in its {} of {}, called at {}",
-            verb_name(call.verb),
+            call.verb.words(),
             self.sentences.object(call.object),
             self.when(call.from)
         );
@@ -76,7 +76,7 @@ impl Scene<'_> {
         let last = self.lives.operations.iter().rev().find(|call| call.client == client);
         let since = last.and_then(|call| Some((call, call.to?)));
         let since = since.map_or(String::new(), |(call, to)| {
-            format!(" since its {} returned at {}", verb_name(call.verb), self.when(to))
+            format!(" since its {} returned at {}", call.verb.words(), self.when(to))
         });
         let head = format!("{} waits outside of calls{since}", self.sentences.client(client));
         [vec![head], wakes].concat()
@@ -296,7 +296,7 @@ impl Scene<'_> {
         match self.lives.operations.iter().rev().find(open) {
             Some(_) if owner == waiter => format!("{name} itself waits here"),
             Some(call) => {
-                let (verb, object) = (verb_name(call.verb), self.sentences.object(call.object));
+                let (verb, object) = (call.verb.words(), self.sentences.object(call.object));
                 format!("{name} is in its {verb} of {object} since {}", self.when(call.from))
             }
             None => format!("{name} is in no call that would delete it"),

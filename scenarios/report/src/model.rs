@@ -104,7 +104,7 @@ struct Party {
 
 #[derive(Debug, Serialize)]
 struct Object {
-    kind: &'static str,
+    kind: String,
     path: String,
 }
 
@@ -144,7 +144,7 @@ struct Watch {
 struct OperationRow {
     client: usize,
     object: u16,
-    verb: &'static str,
+    verb: String,
     from: u32,
     to: Option<u32>,
     outcome: Option<&'static str>,

@@ -88,8 +88,8 @@ impl<'a> Sentences<'a> {
     }
 
     /// The name of an operation.
-    pub(super) fn operation(&self, who: Who, op: OpId) -> &'static str {
-        self.ops.get(&(who, op)).map_or("the operation", |(verb, _)| verb_name(*verb))
+    pub(super) fn operation(&self, who: Who, op: OpId) -> String {
+        self.ops.get(&(who, op)).map_or_else(|| "the operation".to_owned(), |(verb, _)| verb.words())
     }
 
     /// The sentence of an event.
@@ -113,7 +113,7 @@ impl<'a> Sentences<'a> {
             What::Call { object, verb, limit } => {
                 let limit =
                     if limit > 0 { format!(", for at most {} ms", limit / 1000) } else { String::new() };
-                format!("{}: {} {}{limit}", called(verb), verb_name(verb), self.object(object))
+                format!("{}: {} {}{limit}", called(verb), verb.words(), self.object(object))
             }
             What::Return { outcome, failure } => match (self.operation(who, op), outcome) {
                 (verb, Outcome::Done) => format!("✓ {verb} is done"),
@@ -191,11 +191,11 @@ impl<'a> Sentences<'a> {
     fn role(&self, who: Who, op: OpId, object: ObjectId) -> String {
         let name = self.object(object);
         let kind = self.history.objects.get(usize::from(object.0)).map(|object| object.kind);
-        match (kind, self.ops.get(&(who, op)).map(|(verb, _)| *verb)) {
-            (Some(Kind::Election), _) => format!("leads {name}"),
-            (_, Some(Verb::Read | Verb::TryRead | Verb::Downgrade)) => format!("holds {name} as a reader"),
-            (_, Some(Verb::Write | Verb::TryWrite)) => format!("holds {name} as a writer"),
-            _ => format!("holds {name}"),
+        let holds = kind.map_or("hold", Kind::holds);
+        match self.ops.get(&(who, op)).map(|(verb, _)| *verb) {
+            Some(Verb::Read | Verb::TryRead | Verb::Downgrade) => format!("{holds}s {name} as a reader"),
+            Some(Verb::Write | Verb::TryWrite) => format!("{holds}s {name} as a writer"),
+            _ => format!("{holds}s {name}"),
         }
     }
 
@@ -302,49 +302,17 @@ fn watched(table: Table, mode: WatchMode) -> &'static str {
     }
 }
 
-/// The names of a set of words as in the text form of a history, with spaces.
-macro_rules! names {
-    ($(#[doc = $doc:literal])+ $name:ident($of:ident) { $($variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[doc = $doc])+
-        pub(super) fn $name(of: $of) -> &'static str {
-            match of { $($of::$variant => $word),+ }
-        }
-    };
-}
-
-names! {
-    /// The name of an operation.
-    verb_name(Verb) {
-        Acquire = "acquire", TryAcquire = "try acquire", Release = "release", Read = "read", TryRead = "try read",
-        Write = "write", TryWrite = "try write", Downgrade = "downgrade", Ask = "ask", Force = "force",
-        Stand = "stand", Acknowledge = "acknowledge", Observe = "observe", Raise = "raise", Lower = "lower",
-        Wait = "wait", WaitDown = "wait down", Enter = "enter", Leave = "leave", Put = "put", Take = "take",
-        Claim = "claim", Confirm = "confirm", GiveBack = "give back", Settle = "settle", Begin = "begin", Vote = "vote",
-        Decide = "decide", Finish = "finish", Register = "register", Unregister = "unregister",
-        Resolve = "resolve", Unique = "unique", Follow = "follow", Get = "get", CompareAndSet = "compare and set",
-        Overwrite = "overwrite", Publish = "publish", Snapshot = "snapshot", Join = "join", Watch = "watch",
-        Transact = "transact", TransactOnce = "transact once", Contenders = "contenders", Evict = "evict",
-        Replace = "replace", Recall = "recall", Open = "open", Lease = "lease", Yield = "yield",
-        Add = "add", Own = "own", Whole = "whole", Audit = "audit",
+/// The name of a request.
+pub(super) fn request_name(of: Request) -> String {
+    match of {
+        Request::GetAcl => "get ACL".to_owned(),
+        Request::SetAcl => "set ACL".to_owned(),
+        Request::Other => "other request".to_owned(),
+        _ => of.words(),
     }
 }
 
-names! {
-    /// The name of a request.
-    request_name(Request) {
-        Create = "create", Delete = "delete", Exists = "exists", Get = "get", Set = "set", Children = "children",
-        Multi = "multi", MultiRead = "multi read", Sync = "sync", RemoveWatches = "remove watches",
-        SetWatches = "set watches", Connect = "connect", CloseSession = "close session", GetAcl = "get ACL",
-        SetAcl = "set ACL", AddWatch = "add watch", Reap = "reap", Other = "other request",
-    }
-}
-
-names! {
-    /// The name of a kind of object.
-    kind_name(Kind) {
-        Lock = "lock", SharedLock = "shared lock", RevocableLock = "revocable lock", PriorityLock = "priority lock",
-        Election = "election", Barrier = "barrier", DoubleBarrier = "double barrier", Queue = "queue",
-        PriorityQueue = "priority queue", TwoPhaseCommit = "two-phase commit", Names = "names", Config = "config",
-        Group = "group", Semaphore = "semaphore", Counter = "counter", Partition = "partition", Cache = "cache",
-    }
+/// The name of a kind of object.
+pub(super) fn kind_name(of: Kind) -> String {
+    if of == Kind::TwoPhaseCommit { "two-phase commit".to_owned() } else { of.words() }
 }

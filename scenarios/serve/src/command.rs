@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use std::time::Duration;
+use zk_checker::history::Kind as ObjectKind;
 
 /// A command of the control API.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -216,13 +217,39 @@ pub struct Report {
     /// The path of the lock, election, barrier or queue.
     pub object: String,
     /// Its kind; needed once for each object.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "reported_kind")]
     pub kind: Option<ObjectKind>,
-    /// The reported event.
-    pub event: Belief,
+    /// The word of the reported event.
+    #[serde(deserialize_with = "reported_event")]
+    pub event: String,
     /// The item, part, name, number or path of the event.
     #[serde(default)]
     pub item: Option<String>,
+}
+
+/// The kinds of object that programs report about.
+pub(crate) fn reported_kinds() -> impl Iterator<Item = ObjectKind> {
+    ObjectKind::ALL.iter().copied().filter(|kind| kind.reported_events().next().is_some())
+}
+
+fn reported_kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ObjectKind>, D::Error> {
+    let Some(word) = Option::<String>::deserialize(from)? else { return Ok(None) };
+    let kind = reported_kinds().find(|kind| kind.name() == word);
+    kind.map(Some).ok_or_else(|| {
+        let all: Vec<&str> = reported_kinds().map(ObjectKind::name).collect();
+        fields::no_such("kind of object", &word, &all)
+    })
+}
+
+fn reported_event<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let word = String::deserialize(from)?;
+    let mut all: Vec<&str> = Vec::new();
+    for event in reported_kinds().flat_map(ObjectKind::reported_events) {
+        if !all.contains(&event.word) {
+            all.push(event.word);
+        }
+    }
+    if all.contains(&&*word) { Ok(word) } else { Err(fields::no_such("event", &word, &all)) }
 }
 
 macro_rules! words {
@@ -252,65 +279,6 @@ macro_rules! words {
             }
         }
     };
-}
-
-words! {
-    /// A kind of object in reports.
-    ObjectKind, "kind of object" {
-        Lock = "lock",
-        SharedLock = "shared_lock",
-        Semaphore = "semaphore",
-        Election = "election",
-        Barrier = "barrier",
-        DoubleBarrier = "double_barrier",
-        Queue = "queue",
-        Counter = "counter",
-        Partition = "partition",
-        Cache = "cache",
-        Group = "group",
-    }
-}
-
-words! {
-    /// An event in a report.
-    Belief, "event" {
-        Asks = "asks",
-        Acquired = "acquired",
-        Released = "released",
-        Refused = "refused",
-        Limit = "limit",
-        Leader = "leader",
-        Deposed = "deposed",
-        Raises = "raises",
-        Raised = "raised",
-        Lowers = "lowers",
-        Lowered = "lowered",
-        Waits = "waits",
-        Passed = "passed",
-        Size = "size",
-        Enters = "enters",
-        Entered = "entered",
-        Leaves = "leaves",
-        Left = "left",
-        Puts = "puts",
-        Put = "put",
-        Unknown = "unknown",
-        Takes = "takes",
-        Took = "took",
-        Empty = "empty",
-        Failed = "failed",
-        Adds = "adds",
-        Added = "added",
-        Counts = "counts",
-        Whole = "whole",
-        Owns = "owns",
-        Disowns = "disowns",
-        Sees = "sees",
-        Seen = "seen",
-        Joins = "joins",
-        Joined = "joined",
-        Members = "members",
-    }
 }
 
 words! {
@@ -598,7 +566,7 @@ mod tests {
     fn a_report_is_a_line_of_four_or_five_words() {
         let report = Report::from_line("alice took queue /q  x\r").unwrap();
         assert_eq!((report.client.as_str(), report.object.as_str()), ("alice", "/q"));
-        assert_eq!((report.event, report.kind), (Belief::Took, Some(ObjectKind::Queue)));
+        assert_eq!((report.event.as_str(), report.kind), ("took", Some(ObjectKind::Queue)));
         assert_eq!(report.item.as_deref(), Some("x"));
         for (line, why) in [
             ("alice acquired /a", "\"alice acquired /a\" is not a report: client event kind object item"),

@@ -2,6 +2,7 @@
 
 use super::participants::{Id, Participants, Participation, Ready};
 use crate::rule::prelude::*;
+use crate::view::Part;
 
 /// The number of participants.
 fn size(scene: &Scene<'_>, part: &Participation) -> usize {
@@ -244,8 +245,7 @@ pub(super) fn opened(all: &Participants, scene: &Scene<'_>, out: &mut Findings) 
 /// Notes a request to create `ready`.
 pub(super) fn opens(all: &Participants, scene: &Scene<'_>, op: OpId, path: Sym, out: &mut Findings) {
     let Some(at) = all.part_of(op).filter(|at| all.parts[*at].enter == op) else { return };
-    let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
-    if is_ready && scene.view.is_sim() {
+    if scene.part(all.parts[at].object, path) == Some(Part::Opening) && scene.view.is_sim() {
         counted(all, scene, at, out);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::rule::prelude::*;
 use crate::rules::announced::Announced;
-use crate::view::{Moment, NEVER, Phase};
+use crate::view::{Moment, NEVER, Part, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The identity of an enter: the name given by its caller, or the operation itself.
@@ -177,8 +177,8 @@ impl Participants {
                 if let Some(part) = self.part_of(event.op) {
                     let session = scene.view.client(self.parts[part].client).session;
                     self.parts[part].session = session;
-                    let path = scene.text(path);
-                    self.parts[part].opens |= kind == Request::Create && path.ends_with("/ready");
+                    let is_ready = scene.part(self.parts[part].object, path) == Some(Part::Opening);
+                    self.parts[part].opens |= kind == Request::Create && is_ready;
                 }
             }
             What::Reply { req, .. } => {
@@ -290,11 +290,11 @@ impl Participants {
 
     fn created(&mut self, scene: &Scene<'_>, op: OpId, zxid: u64, path: Sym, owner: Session) {
         let Some((object, false)) = object_of(scene.tables, path) else { return };
-        let Some((dir, name)) = scene.tables.names.get(path).and_then(|text| text.rsplit_once('/')) else {
+        let Some((dir, _)) = scene.tables.names.get(path).and_then(|text| text.rsplit_once('/')) else {
             return;
         };
         let (dir, created) = (dir.to_owned(), scene.view.now);
-        if name == "ready" {
+        if scene.part(object, path) == Some(Part::Opening) {
             let here = |member: &ParticipantZnode| member.object == object && member.gone == NEVER;
             let same = self.members.iter().any(|member| here(member) && member.dir == dir);
             let counted = self.members.iter().enumerate();

@@ -3,7 +3,7 @@
 use super::participants::{Id, Participants, Participation};
 use crate::rule::prelude::*;
 use crate::rules::wake_sources::{Doubts, Source, source};
-use crate::view::NEVER;
+use crate::view::{NEVER, Part};
 use std::collections::BTreeSet;
 
 /// Open operations, and those that were reported.
@@ -26,7 +26,7 @@ fn waker(all: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
         let ready = all.readies.iter().rfind(|ready| ready.path == watch.path);
         let lives = |gone: u64| gone == NEVER || to_come(watch, gone);
         if op == part.enter {
-            let is_ready = scene.tables.names.get(watch.path).is_some_and(|path| path.ends_with("/ready"));
+            let is_ready = scene.part(part.object, watch.path) == Some(Part::Opening);
             let unmade = ready.is_none_or(|ready| ready.gone != NEVER || to_come(watch, ready.czxid));
             return watch.path == root
                 // An opening may write to its participants.

@@ -4,6 +4,7 @@
 //! passed over an older or more urgent item. A priority queue that is not strict may pass over items that were not in
 //! its list. A relaxed consumer passes over fewer items than its window has.
 
+use super::is_fifo;
 use super::stock::{Item, Stock};
 use crate::rule::prelude::*;
 
@@ -24,7 +25,7 @@ impl Batch {
         for taken in std::mem::take(&mut self.items) {
             let item = &stock.items[taken];
             let object = scene.object(item.object);
-            let is_fifo = object.kind == Kind::Queue;
+            let is_fifo = is_fifo(object);
             if is_fifo {
                 out.premise(RuleId::Qu4, item.object);
             } else {
@@ -80,7 +81,7 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
 }
 
 fn report_passed(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
-    let is_fifo = scene.object(object).kind == Kind::Queue;
+    let is_fifo = is_fifo(scene.object(object));
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));
     let seen = [item.made.index, passed.made.index];

@@ -4,7 +4,7 @@ use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
 use crate::rule::prelude::*;
 use crate::rules::wake_sources::{self, Doubts, Source, Touched};
-use crate::view::{Moment, Phase};
+use crate::view::{Moment, Part, Phase};
 use std::collections::BTreeMap;
 
 /// QU-6: a waiting consumer has a wake source; QU-7: a put wakes one; QU-9: nothing is left behind.
@@ -103,11 +103,11 @@ impl IdleConsumers {
     fn is_ahead(&self, scene: &Scene<'_>, waiting: Waiting, path: Sym) -> bool {
         let object = scene.view.op(waiting.op).object;
         let mine = self.places.iter().filter(|(path, place)| {
-            place.op == waiting.op && place.owner == waiting.session && !is_receipt(scene, **path)
+            place.op == waiting.op && place.owner == waiting.session && !is_receipt(scene, object, **path)
         });
         let own = mine.map(|(_, place)| place.czxid).max();
         let other = self.places.get(&path).filter(|place| place.object == object && place.op != waiting.op);
-        other.is_some_and(|other| own.is_none_or(|own| other.czxid < own)) && !is_receipt(scene, path)
+        other.is_some_and(|other| own.is_none_or(|own| other.czxid < own)) && !is_receipt(scene, object, path)
     }
 
     fn is_of_claims(&self, scene: &Scene<'_>, object: ObjectId, path: Sym) -> bool {
@@ -285,7 +285,7 @@ impl IdleConsumers {
         };
         for (path, place) in &self.places {
             out.premise(RuleId::Qu9, place.object);
-            if is_receipt(scene, *path) || view.op(place.op).phase == Phase::Open {
+            if is_receipt(scene, place.object, *path) || view.op(place.op).phase == Phase::Open {
                 continue;
             }
             if let Some(client) = view.present_client(place.owner) {
@@ -379,8 +379,8 @@ impl IdleConsumers {
     }
 }
 
-fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
-    scene.text(path).contains("/receipts/")
+fn is_receipt(scene: &Scene<'_>, object: ObjectId, path: Sym) -> bool {
+    scene.part(object, path) == Some(Part::Receipt)
 }
 
 impl Rule for IdleConsumers {

@@ -4,11 +4,11 @@ mod in_hand;
 
 use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
-use super::{gets, is_queue};
+use super::{gets, is_fifo, is_queue};
 use crate::digest;
 use crate::rule::prelude::*;
 use crate::rules::announced::Announced;
-use crate::view::{NEVER, Phase};
+use crate::view::{NEVER, Part, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// QU-1, and the other rules about the fate of items.
@@ -233,7 +233,7 @@ impl Items {
         }
         let capture = self.captures.entry(object).or_default();
         capture.delivered += u32::from(!at_least_once && before.seen.is_none());
-        if scene.object(object).kind == Kind::Queue && !at_least_once {
+        if is_fifo(scene.object(object)) && !at_least_once {
             self.in_order(scene, event.op, object, text, number, out);
         }
         let fate = self.fates.entry(text).or_default();
@@ -541,9 +541,7 @@ impl Rule for Items {
             What::Fault { .. } => self.announced.note(scene, event),
             What::Crash { client } => self.crash(scene, client),
             What::Left { object, path, owner: Session(0) } => {
-                let is_item = crate::view::is_child(scene.tables, object, path);
-                let name = scene.znode(path);
-                if is_item && !matches!(name.as_str(), "receipts" | "takers" | "claims") {
+                if scene.part(object, path) == Some(Part::Item) {
                     self.captures.entry(object).or_default().left += 1;
                 }
             }

@@ -10,7 +10,7 @@
 
 use super::{COORDINATOR, SiteOp, size};
 use crate::rule::prelude::*;
-use crate::view::{Moment, Watch, fires};
+use crate::view::{Moment, Part, Watch, fires};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The notifications of each session.
@@ -26,11 +26,6 @@ pub(super) struct Cost {
     late: BTreeMap<OpId, Option<u32>>,
     /// The number of refused requests of an operation, each of which lets it arm again.
     refused: BTreeMap<OpId, u32>,
-}
-
-/// Whether a znode is the ephemeral of a site: below the site's own, or beside it as in the textbook's third form.
-fn is_life(name: &str) -> bool {
-    name.starts_with("alive_") || name.ends_with("/alive")
 }
 
 impl Cost {
@@ -65,8 +60,8 @@ impl Cost {
     }
 
     /// Notes a znode that is created or deleted.
-    pub(super) fn changed(&mut self, name: &str) {
-        self.lives += u32::from(is_life(name));
+    pub(super) fn changed(&mut self, part: Part) {
+        self.lives += u32::from(part == Part::Life);
     }
 
     pub(super) fn fired(
@@ -74,13 +69,13 @@ impl Cost {
         scene: &Scene<'_>,
         object: ObjectId,
         session: Session,
-        (kind, path, name): (Notify, Sym, &str),
+        (kind, path, part): (Notify, Sym, Part),
         (zxid, decided): (u32, Option<Moment>),
         out: &mut Findings,
     ) {
-        let is_end = kind == Notify::Deleted && !is_life(name);
+        let is_end = kind == Notify::Deleted && part != Part::Life;
         // Waiting operations may be notified of the transaction's begin in any way.
-        if is_end || (name.is_empty() && kind == Notify::Created) {
+        if is_end || (part == Part::Itself && kind == Notify::Created) {
             return;
         }
         let mut watches = scene.view.watches.of(session).iter();

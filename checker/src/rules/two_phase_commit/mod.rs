@@ -16,8 +16,9 @@ mod written;
 use crate::digest;
 use crate::kinds::two_phase_commit::COORDINATOR;
 use crate::rule::prelude::*;
-use crate::view::Moment;
+use crate::view::{Moment, Part};
 use std::collections::BTreeMap;
+use written::TransactionZnode;
 
 /// A vote, or a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ pub(crate) struct TwoPhaseCommit {
     known: usize,
     any: bool,
     /// The znode whose data are the next event.
-    touched: Option<(ObjectId, Sym)>,
+    touched: Option<TransactionZnode>,
     /// Whether there was a fault, so that an abort needs no other reason.
     disturbed: bool,
 }
@@ -105,17 +106,11 @@ impl TwoPhaseCommit {
         self.all.get_mut(usize::from(object.0))?.as_mut()
     }
 
-    /// The transaction that a path belongs to, and the name below it: empty for the transaction's own znode.
-    fn place<'a>(&self, scene: &Scene<'a>, path: Sym) -> Option<(ObjectId, &'a str)> {
-        let path = scene.tables.names.get(path)?;
-        let here = |at: usize| {
-            let directory = scene.tables.names.get(scene.tables.objects[at].path)?;
-            let rest = path.strip_prefix(directory)?;
-            if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
-        };
+    /// The transaction that a path belongs to, and its part there.
+    fn place(&self, scene: &Scene<'_>, path: Sym) -> Option<(ObjectId, Part)> {
         let ours = self.all.iter().enumerate().filter(|(_, transaction)| transaction.is_some());
-        let mut found = ours.filter_map(|(at, _)| Some((ObjectId(at as u16), here(at)?)));
-        found.next()
+        let mut ours = ours.map(|(at, _)| ObjectId(at as u16));
+        ours.find_map(|object| Some((object, scene.part(object, path)?)))
     }
 
     fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -189,34 +184,32 @@ impl TwoPhaseCommit {
         match event.what {
             What::Created { path, owner, .. } => {
                 self.touched = None;
-                let Some((object, name)) = self.place(scene, path) else { return };
-                self.touched = Some((object, path));
+                let Some((object, part)) = self.place(scene, path) else { return };
+                self.touched = Some(TransactionZnode { object, path, part });
                 let Some(transaction) = self.of(object) else { return };
-                transaction.written.created(path, name, owner, scene.view.now);
-                transaction.woken.changed(name);
+                transaction.written.created(path, part, owner, scene.view.now);
+                transaction.woken.changed(part);
             }
             What::Written { path, .. } => {
-                self.touched = self.place(scene, path).map(|(object, _)| (object, path));
+                let place = self.place(scene, path);
+                self.touched = place.map(|(object, part)| TransactionZnode { object, path, part });
             }
             What::Data { digest, .. } => {
-                let Some((object, path)) = self.touched.take() else { return };
-                let name = scene.text(path);
-                let name = name.rsplit('/').next().unwrap_or_default();
-                let Some(transaction) = self.of(object) else { return };
+                let Some(place) = self.touched.take() else { return };
+                let Some(transaction) = self.of(place.object) else { return };
                 let by = transaction.parts.get(&event.op).cloned();
-                let place = written::ZnodePath { object, path, name };
                 transaction.written.data(scene, place, event.op, by.as_ref(), Word::written(digest), out);
             }
             What::Deleted { path, by, .. } => {
-                let Some((object, name)) = self.place(scene, path) else { return };
+                let Some((object, part)) = self.place(scene, path) else { return };
                 let Some(transaction) = self.of(object) else { return };
-                let part = transaction.parts.get(&event.op).cloned();
-                let place = written::ZnodePath { object, path, name };
-                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.observed, out);
-                transaction.woken.changed(name);
+                let site = transaction.parts.get(&event.op).cloned();
+                let place = TransactionZnode { object, path, part };
+                transaction.written.deleted(scene, place, by, site.as_ref(), &transaction.observed, out);
+                transaction.woken.changed(part);
             }
             What::Found { read, code, path, .. } => {
-                let Some((object, "decision")) = self.place(scene, path) else { return };
+                let Some((object, Part::Record)) = self.place(scene, path) else { return };
                 let Some(transaction) = self.of(object) else { return };
                 transaction.met_record(event.op, read, code);
             }
@@ -332,12 +325,12 @@ impl TwoPhaseCommit {
         zxid: u32,
         out: &mut Findings,
     ) {
-        let Some((object, name)) = self.place(scene, path) else { return };
+        let Some((object, part)) = self.place(scene, path) else { return };
         let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_interfered_with) else {
             return;
         };
         let decided = transaction.written.decided_at();
-        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), out);
+        transaction.woken.fired(scene, object, session, (kind, path, part), (zxid, decided), out);
     }
 }
 

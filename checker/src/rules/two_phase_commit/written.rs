@@ -3,16 +3,15 @@
 use super::observed::Observed;
 use super::{COORDINATOR, SiteOp, Word, site_name, size};
 use crate::rule::prelude::*;
-use crate::view::Moment;
+use crate::view::{Moment, Part};
 use std::collections::BTreeMap;
 
 /// The znode of a transaction that an event is about.
 #[derive(Clone, Copy)]
-pub(super) struct ZnodePath<'a> {
+pub(super) struct TransactionZnode {
     pub(super) object: ObjectId,
     pub(super) path: Sym,
-    /// The last part of the path.
-    pub(super) name: &'a str,
+    pub(super) part: Part,
 }
 
 /// The znode of a site, which holds its vote.
@@ -46,14 +45,6 @@ pub(super) struct Written {
     ephemeral: Option<(Sym, Option<Moment>)>,
 }
 
-/// Whether a znode holds a vote.
-fn is_slot(name: &str) -> bool {
-    !name.is_empty()
-        && !matches!(name, "decision" | "tally")
-        && !name.starts_with("alive_")
-        && !name.contains('/')
-}
-
 impl Written {
     /// The decision on record, if there ever was one.
     pub(super) fn decided(&self) -> bool {
@@ -81,8 +72,8 @@ impl Written {
         self.slots.values().filter(|slot| matches!(slot.vote, Some((Word::Commit, _)))).count()
     }
 
-    pub(super) fn created(&mut self, path: Sym, name: &str, owner: Session, now: Moment) {
-        if is_slot(name) {
+    pub(super) fn created(&mut self, path: Sym, part: Part, owner: Session, now: Moment) {
+        if part == Part::Site {
             self.is_late |= self.votes() > 0;
             self.slots.insert(path, Slot { site: None, vote: None, owner, made: now });
         }
@@ -92,13 +83,13 @@ impl Written {
     pub(super) fn data(
         &mut self,
         scene: &Scene<'_>,
-        place: ZnodePath<'_>,
+        place: TransactionZnode,
         op: OpId,
         by: Option<&SiteOp>,
         word: Option<Word>,
         out: &mut Findings,
     ) {
-        if place.name == "decision" {
+        if place.part == Part::Record {
             if let Some(word) = word {
                 self.recorded(scene, place.object, by, word, out);
             }
@@ -140,7 +131,7 @@ impl Written {
     }
 
     /// TC-7: a site has one vote, in whichever znode.
-    fn votes_once(&self, scene: &Scene<'_>, place: ZnodePath<'_>, site: Option<u64>, out: &mut Findings) {
+    fn votes_once(&self, scene: &Scene<'_>, place: TransactionZnode, site: Option<u64>, out: &mut Findings) {
         let Some(site) = site else { return };
         let elsewhere = self
             .slots
@@ -216,7 +207,7 @@ impl Written {
     pub(super) fn deleted(
         &mut self,
         scene: &Scene<'_>,
-        place: ZnodePath<'_>,
+        place: TransactionZnode,
         by: Session,
         part: Option<&SiteOp>,
         observed: &Observed,
@@ -238,7 +229,7 @@ impl Written {
                 out.fail(RuleId::Tc10, scene, place.object, &[when.index], text);
             }
         }
-        if place.name != "decision" {
+        if place.part != Part::Record {
             return;
         }
         let Some(record) = self.record.as_mut().filter(|record| record.removed.is_none()) else { return };

@@ -14,8 +14,9 @@ pub(super) fn check(workload: &Workload, seed: u64) -> Result<(), String> {
     let objects = (workload.objects)(&mut names, &Setting::simulated(&workload.plan(seed)));
     for object in &objects {
         let path = names.text(object.path);
-        if object.kind == Kind::Semaphore && object.size == 0 {
-            return Err(format!("the semaphore {path} has no leases: declare how many, as its `size`"));
+        if object.kind.has_leases() && object.size == 0 {
+            let kind = object.kind.words();
+            return Err(format!("the {kind} {path} has no leases: declare how many, as its `size`"));
         }
         if is_foreign(object.kind) {
             let kind = object.kind.name();
@@ -30,15 +31,18 @@ pub(super) fn check(workload: &Workload, seed: u64) -> Result<(), String> {
 
 /// Whether objects of that kind are judged by reports alone.
 fn is_foreign(kind: Kind) -> bool {
-    matches!(kind, Kind::Counter | Kind::Partition | Kind::Cache)
+    RuleId::ALL.iter().filter(|rule| rule.is_about(kind)).all(|rule| rule.is_about_claims())
 }
 
 /// All rules together are judged only for the protocols of recipes.
 fn has_a_recipe(objects: &[Object]) -> Result<(), String> {
-    match objects.iter().find(|object| object.kind == Kind::Semaphore) {
-        Some(_) => Err("a semaphore has no recipe, so name the rule that judges it: SM-1".to_owned()),
-        None => Ok(()),
-    }
+    let Some(object) = objects.iter().find(|object| !RuleId::An1.is_about(object.kind)) else {
+        return Ok(());
+    };
+    let judges: Vec<&str> =
+        RuleId::ALL.iter().filter(|rule| rule.judges(object)).map(|rule| rule.name()).collect();
+    let (kind, judges) = (object.kind.words(), judges.join(", "));
+    Err(format!("a {kind} has no recipe, so name the rule that judges it: {judges}"))
 }
 
 /// Whether a rule has an object to judge. ZooKeeper's own promises apply to every run.

@@ -3,7 +3,7 @@
 use super::{Belief, Office, OperationRow, Parties, SessionModel, Strike, Watch, Znode};
 use crate::columns::Texts;
 use crate::lives::{Lives, WatchEnd};
-use crate::words::{Sentences, verb_name};
+use crate::words::Sentences;
 use zk_checker::history::{Outcome, Session, SessionState, Table, WatchMode, Who};
 
 /// Converts lifetimes for the model.
@@ -93,7 +93,7 @@ impl Lasting<'_> {
         let model = self.lives.operations.iter().map(|operation| OperationRow {
             client: self.parties.place(Who::Client(operation.client)),
             object: operation.object.0,
-            verb: verb_name(operation.verb),
+            verb: operation.verb.words(),
             from: operation.from,
             to: operation.to,
             outcome: operation.outcome.map(outcome),
