@@ -2,8 +2,8 @@
 //!
 //! # How to add a recipe
 //!
-//! One folder, one line in [`RECIPES`], and one in [`promises::FILES`]: this makes it known to sweeps, the mutation
-//! score, lists, exploration and the tests. The folder holds
+//! One folder, and one line in [`RECIPES`]: this makes it known to sweeps, the mutation score, lists, exploration and
+//! the tests. The folder holds
 //!
 //! 1. `workload.rs`: n clients, r rounds. `pub static WORKLOAD` is the description: `plan` is
 //!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a
@@ -48,6 +48,7 @@
 //! 5. `promises.txt`: a row for every public method of the recipe and every sentence of its docs that promises something,
 //!    with the rules and tests that judge it, the workloads that call it and the mutants that break it; see [`promises`].
 //!    A test lists the gaps, and `UPDATE_PROMISES=1` adds rows for what is new.
+//! 6. `exercised.txt`: how the calls of its operations end, and who sets its options; see [`exercised`].
 //!
 //!    Besides, every operation of a recipe has mutants that [lie](lies).
 //!

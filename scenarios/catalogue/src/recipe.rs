@@ -23,4 +23,24 @@ pub struct Recipe {
     pub lies: Option<&'static Lies>,
     /// The mutants that real servers kill, too.
     pub real_mutants: &'static [&'static RealWorkload],
+    /// The list of its [promises](crate::promises).
+    pub promises: &'static str,
+    /// The list of its operations and options that are [exercised](crate::exercised).
+    pub exercised: &'static str,
+}
+
+impl Recipe {
+    /// A workload without anything else.
+    pub(crate) const fn of(workload: &'static Workload) -> Recipe {
+        Recipe {
+            workload,
+            real: None,
+            stories: &[],
+            mutants: &[],
+            lies: None,
+            real_mutants: &[],
+            promises: "",
+            exercised: "",
+        }
+    }
 }

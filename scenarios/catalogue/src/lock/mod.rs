@@ -15,4 +15,6 @@ pub static RECIPE: Recipe = Recipe {
     mutants: mutants::ALL,
     lies: Some(&mutants::lies::LIES),
     real_mutants: mutants::REAL,
+    promises: include_str!("promises.txt"),
+    exercised: include_str!("exercised.txt"),
 };

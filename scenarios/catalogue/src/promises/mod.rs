@@ -36,38 +36,29 @@ pub use entry::{Entry, Judgement, Promise};
 pub use parse::parse;
 pub use table::{Counts, counts, markdown};
 
-/// The list of each recipe, in the order of the recipes.
-pub const FILES: &[(&str, &str)] = &[
-    ("zookeeper", include_str!("zookeeper.txt")),
-    ("guards", include_str!("guards.txt")),
-    ("names", include_str!("../names/promises.txt")),
-    ("config", include_str!("../config/promises.txt")),
-    ("group", include_str!("../group/promises.txt")),
-    ("barrier", include_str!("../barrier/promises.txt")),
-    ("double-barrier", include_str!("../double_barrier/promises.txt")),
-    ("queue", include_str!("../queue/promises.txt")),
-    ("priority-queue", include_str!("../priority_queue/promises.txt")),
-    ("lock", include_str!("../lock/promises.txt")),
-    ("shared-lock", include_str!("../shared_lock/promises.txt")),
-    ("revocable-lock", include_str!("../revocable_lock/promises.txt")),
-    ("priority-lock", include_str!("../priority_lock/promises.txt")),
-    ("two-phase-commit", include_str!("../two_phase_commit/promises.txt")),
-    ("election", include_str!("../election/promises.txt")),
-];
+/// The lists of what no recipe alone promises.
+const SHARED: [(&str, &str); 2] =
+    [("zookeeper", include_str!("zookeeper.txt")), ("guards", include_str!("guards.txt"))];
 
-/// Every entry of every list, in the order of [`FILES`], with the sentences of the docs.
+/// The lists, each with the name of its recipe; those of recipes in their order.
+pub fn lists() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let own = crate::RECIPES.iter().map(|recipe| (recipe.workload.name, recipe.promises));
+    SHARED.into_iter().chain(own)
+}
+
+/// Every entry of every list, in the order of [`lists`], with the sentences of the docs.
 ///
 /// # Panics
 ///
 /// If a list does not parse: a test of this module reads them all.
 pub fn all() -> Vec<Entry> {
     let docs = docs::docs();
-    let of = |(recipe, text): &(&'static str, &str)| {
+    let of = |(recipe, text): (&'static str, &str)| {
         let list =
             parse(recipe, text).unwrap_or_else(|problem| panic!("the promises of {recipe}: {problem}"));
         list.into_iter().map(|entry| with_sentences(entry, &docs)).collect::<Vec<_>>()
     };
-    FILES.iter().flat_map(of).collect()
+    lists().flat_map(of).collect()
 }
 
 /// Looks up the sentences of an entry. A key without a sentence, for which a test fails, stands for itself.

@@ -1,8 +1,8 @@
 //! The list as a page.
 
-use super::FILES;
 use super::docs::plain;
 use super::entry::{Entry, Judgement};
+use super::lists;
 
 /// How many promises are judged, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,8 +73,8 @@ pub fn markdown(entries: &[Entry]) -> String {
     let mut out = format!("{INTRODUCTION}\n## How many\n\n");
     out += "| list | methods | called by a workload | sentences | judged | as another | no promise | not judged | shown by a mutant |\n";
     out += "|---|---|---|---|---|---|---|---|---|\n";
-    for (recipe, _) in FILES {
-        out += &count_row(recipe, counts(entries.iter().filter(|entry| entry.recipe == *recipe)));
+    for (recipe, _) in lists() {
+        out += &count_row(recipe, counts(entries.iter().filter(|entry| entry.recipe == recipe)));
     }
     out += &count_row("all", counts(entries));
     out += "\n## What nothing judges\n\n";
@@ -86,10 +86,10 @@ pub fn markdown(entries: &[Entry]) -> String {
             not_judged(&mut out, entry);
         }
     }
-    for (recipe, _) in FILES {
+    for (recipe, _) in lists() {
         out +=
             &format!("\n## {recipe}\n\n| promise | judged by | called by | shown by |\n|---|---|---|---|\n");
-        for entry in entries.iter().filter(|entry| entry.recipe == *recipe) {
+        for entry in entries.iter().filter(|entry| entry.recipe == recipe) {
             rows(&mut out, entry);
         }
     }

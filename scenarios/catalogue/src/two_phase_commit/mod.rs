@@ -17,4 +17,6 @@ pub static RECIPE: Recipe = Recipe {
     mutants: mutants::ALL,
     lies: Some(&mutants::lies::LIES),
     real_mutants: &[],
+    promises: include_str!("promises.txt"),
+    exercised: include_str!("exercised.txt"),
 };

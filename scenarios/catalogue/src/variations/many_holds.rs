@@ -46,8 +46,7 @@ fn plan(seed: u64) -> Plan {
 }
 
 /// Many holds, as the catalogue lists them.
-pub static RECIPE: Recipe =
-    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: None, real_mutants: &[] };
+pub static RECIPE: Recipe = Recipe::of(&WORKLOAD);
 
 /// What its runs must fulfil.
 pub static STATED: Stated = Stated {

@@ -22,8 +22,7 @@ pub static WORKLOAD: Workload = Workload {
 };
 
 /// Plain requests, as the catalogue lists them.
-pub static RECIPE: Recipe =
-    Recipe { workload: &WORKLOAD, real: None, stories: &[], mutants: &[], lies: None, real_mutants: &[] };
+pub static RECIPE: Recipe = Recipe::of(&WORKLOAD);
 
 /// What its runs must fulfil.
 pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };

@@ -28,7 +28,7 @@ fn place_of(workload: &str) -> PathBuf {
 /// The lists as they are on the disk.
 fn lists() -> Vec<(&'static str, String)> {
     let read = |recipe| std::fs::read_to_string(file_of(recipe)).expect("a list can be read");
-    promises::FILES.iter().map(|&(recipe, _)| (recipe, read(recipe))).collect()
+    promises::lists().map(|(recipe, _)| (recipe, read(recipe))).collect()
 }
 
 fn check(problems: impl IntoIterator<Item = String>) {

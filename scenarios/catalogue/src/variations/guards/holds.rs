@@ -1,4 +1,7 @@
 //! The holds of the workload: the recipes that return guards, their options, and the guards themselves.
+//!
+//! The tables below are of Rust types: what constructs a recipe, which guard each of its acquires returns, and which methods
+//! that guard has. The descriptions in `checker/src/kinds` know verbs and no types.
 
 use crate::prelude::*;
 use crate::{election, priority_lock, revocable_lock};
@@ -13,26 +16,11 @@ use zk_recipes::{
     Released, RevocableLock, RevocableLockOptions, RunUntil, SharedLock, SharedLockOptions, Stop, Term,
 };
 
-/// A recipe that returns guards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// [`Lock`].
-    Lock,
-    /// [`SharedLock`].
-    Shared,
-    /// [`RevocableLock`].
-    Revocable,
-    /// [`PriorityLock`].
-    Priority,
-    /// [`Election`].
-    Election,
-}
-
 /// An object that clients hold in turn, and their options.
 #[derive(Clone, Copy, Debug)]
 pub struct Thing {
     /// The recipe that returns its guards.
-    pub recipe: Recipe,
+    pub kind: Kind,
     /// Its directory.
     pub path: &'static str,
     /// The naming of the contenders' znodes.
@@ -50,7 +38,7 @@ pub struct Thing {
 }
 
 const PLAIN: Thing = Thing {
-    recipe: Recipe::Lock,
+    kind: Kind::Lock,
     path: "/guards/lock",
     naming: Naming::Standard,
     parents: Parents::Container,
@@ -63,10 +51,10 @@ const PLAIN: Thing = Thing {
 /// The things of the workload, in the order of their objects: each recipe with its defaults, and with other options.
 pub static THINGS: [Thing; 10] = [
     PLAIN,
-    Thing { recipe: Recipe::Shared, path: "/guards/shared", ..PLAIN },
-    Thing { recipe: Recipe::Election, path: "/guards/office", ..PLAIN },
-    Thing { recipe: Recipe::Revocable, path: "/guards/revocable", ..PLAIN },
-    Thing { recipe: Recipe::Priority, path: "/guards/priority", ..PLAIN },
+    Thing { kind: Kind::SharedLock, path: "/guards/shared", ..PLAIN },
+    Thing { kind: Kind::Election, path: "/guards/office", ..PLAIN },
+    Thing { kind: Kind::RevocableLock, path: "/guards/revocable", ..PLAIN },
+    Thing { kind: Kind::PriorityLock, path: "/guards/priority", ..PLAIN },
     Thing {
         path: "/guards/of-curator",
         naming: Naming::Curator,
@@ -76,7 +64,7 @@ pub static THINGS: [Thing; 10] = [
         ..PLAIN
     },
     Thing {
-        recipe: Recipe::Shared,
+        kind: Kind::SharedLock,
         path: "/guards/of-kazoo",
         naming: Naming::Kazoo,
         parents: Parents::MustExist,
@@ -84,7 +72,7 @@ pub static THINGS: [Thing; 10] = [
         ..PLAIN
     },
     Thing {
-        recipe: Recipe::Election,
+        kind: Kind::Election,
         path: "/guards/presidency",
         on_suspect: OnSuspect::UntilDeadline,
         margin: 4,
@@ -92,7 +80,7 @@ pub static THINGS: [Thing; 10] = [
         ..PLAIN
     },
     Thing {
-        recipe: Recipe::Revocable,
+        kind: Kind::RevocableLock,
         path: "/guards/revocable-of-curator",
         naming: Naming::Curator,
         on_suspect: OnSuspect::UntilDeadline,
@@ -101,7 +89,7 @@ pub static THINGS: [Thing; 10] = [
         ..PLAIN
     },
     Thing {
-        recipe: Recipe::Priority,
+        kind: Kind::PriorityLock,
         path: "/guards/priority-to-the-end",
         parents: Parents::Persistent,
         on_suspect: OnSuspect::UntilDeadline,
@@ -116,12 +104,11 @@ impl Thing {
     /// The thing, as it is declared to the checker.
     pub fn object(&self, names: &mut Names, setting: &Setting) -> Object {
         let path = names.intern(self.path);
-        let declared = match self.recipe {
-            Recipe::Lock => setting.held(Kind::Lock, path),
-            Recipe::Shared => setting.held(Kind::SharedLock, path),
-            Recipe::Revocable => revocable_lock::workload::object(path, setting),
-            Recipe::Priority => priority_lock::workload::object(path, setting),
-            Recipe::Election => election::workload::object(path, setting),
+        let declared = match self.kind {
+            Kind::RevocableLock => revocable_lock::workload::object(path, setting),
+            Kind::PriorityLock => priority_lock::workload::object(path, setting),
+            Kind::Election => election::workload::object(path, setting),
+            kind => setting.held(kind, path),
         };
         let margin = self.margin(setting.timeout).unwrap_or(setting.timeout / 10);
         let on_suspect = match self.on_suspect {
@@ -135,7 +122,7 @@ impl Thing {
 
     /// Whether its holders can be asked to go.
     pub fn is_revocable(&self) -> bool {
-        matches!(self.recipe, Recipe::Revocable | Recipe::Priority)
+        self.kind.is_revocable()
     }
 
     /// The margin that its holders ask for.
@@ -145,12 +132,12 @@ impl Thing {
 
     /// The verbs of its acquires: for a writer or a reader, waiting or trying.
     pub fn verb(&self, reads: bool, tries: bool) -> Verb {
-        match (self.recipe, reads, tries) {
-            (Recipe::Election, ..) => Verb::Stand,
-            (Recipe::Lock, _, false) => Verb::Acquire,
-            (Recipe::Lock, _, true) => Verb::TryAcquire,
-            (Recipe::Priority, true, _) | (_, true, false) => Verb::Read,
-            (Recipe::Priority, false, _) | (_, false, false) => Verb::Write,
+        match (self.kind, reads, tries) {
+            (Kind::Election, ..) => Verb::Stand,
+            (Kind::Lock, _, false) => Verb::Acquire,
+            (Kind::Lock, _, true) => Verb::TryAcquire,
+            (Kind::PriorityLock, true, _) | (_, true, false) => Verb::Read,
+            (Kind::PriorityLock, false, _) | (_, false, false) => Verb::Write,
             (_, true, true) => Verb::TryRead,
             (_, false, true) => Verb::TryWrite,
         }
@@ -176,8 +163,8 @@ impl<Z: ZooKeeper> Line<Z> {
     pub fn new(zk: &Z, thing: &Thing, margin: Option<Duration>) -> Result<Self, Error> {
         let Thing { path, naming, parents, on_suspect, run_until, .. } = *thing;
         let data = thing.data.to_vec();
-        Ok(match thing.recipe {
-            Recipe::Lock => {
+        Ok(match thing.kind {
+            Kind::Lock => {
                 let options = LockOptions::default()
                     .with_naming(naming)
                     .with_parents(parents)
@@ -186,7 +173,7 @@ impl<Z: ZooKeeper> Line<Z> {
                     .with_data(data);
                 Line::Lock(Lock::new(zk, path, options)?)
             }
-            Recipe::Shared => {
+            Kind::SharedLock => {
                 let options = SharedLockOptions::default()
                     .with_naming(naming)
                     .with_parents(parents)
@@ -195,7 +182,7 @@ impl<Z: ZooKeeper> Line<Z> {
                     .with_data(data);
                 Line::Shared(SharedLock::new(zk, path, options)?)
             }
-            Recipe::Revocable => {
+            Kind::RevocableLock => {
                 let options = RevocableLockOptions::default()
                     .with_run_until(run_until)
                     .with_naming(naming)
@@ -205,7 +192,7 @@ impl<Z: ZooKeeper> Line<Z> {
                     .with_data(data);
                 Line::Revocable(RevocableLock::new(zk, path, options)?)
             }
-            Recipe::Priority => {
+            Kind::PriorityLock => {
                 let preempt = Preempt::Never;
                 let options = PriorityLockOptions::default()
                     .with_preempt(preempt)
@@ -216,7 +203,7 @@ impl<Z: ZooKeeper> Line<Z> {
                     .with_data(data);
                 Line::Priority(PriorityLock::new(zk, path, options)?)
             }
-            Recipe::Election => {
+            Kind::Election => {
                 let options = ElectionOptions::default()
                     .with_parents(parents)
                     .with_on_suspect(on_suspect)
@@ -224,6 +211,7 @@ impl<Z: ZooKeeper> Line<Z> {
                     .with_data(data);
                 Line::Election(Election::new(zk, path, options)?)
             }
+            kind => panic!("a {} has no guards", kind.words()),
         })
     }
 

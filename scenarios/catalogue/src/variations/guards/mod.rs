@@ -17,11 +17,5 @@ pub mod workload;
 use crate::recipe::Recipe;
 
 /// Guards, as the catalogue lists them.
-pub static RECIPE: Recipe = Recipe {
-    workload: &workload::WORKLOAD,
-    real: None,
-    stories: &[],
-    mutants: mutants::ALL,
-    lies: Some(&mutants::LIES),
-    real_mutants: &[],
-};
+pub static RECIPE: Recipe =
+    Recipe { mutants: mutants::ALL, lies: Some(&mutants::LIES), ..Recipe::of(&workload::WORKLOAD) };

@@ -161,7 +161,7 @@ impl<C: Client> Part<'_, C> {
         let given = |journal: &mut Journal, at, op: OpId| {
             own.store(op.0, Ordering::Relaxed);
             let data = String::from_utf8_lossy(self.thing.data);
-            if self.thing.recipe == super::holds::Recipe::Priority {
+            if self.thing.kind == Kind::PriorityLock {
                 journal.given(at, me, op, &data, u64::from(priority));
             } else if !data.is_empty() {
                 journal.given(at, me, op, &data, 0);

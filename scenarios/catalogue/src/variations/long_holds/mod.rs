@@ -32,12 +32,9 @@ pub static REAL: RealWorkload = RealWorkload {
 
 /// Long holds, as the catalogue lists them.
 pub static RECIPE: Recipe = Recipe {
-    workload: &WORKLOAD,
     real: Some(&REAL),
-    stories: &[],
     mutants: &[&without_pings::WORKLOAD, &deadline_too_early::WORKLOAD],
-    lies: None,
-    real_mutants: &[],
+    ..Recipe::of(&WORKLOAD)
 };
 
 /// What its runs must fulfil.

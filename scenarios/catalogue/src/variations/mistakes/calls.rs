@@ -1,4 +1,7 @@
 //! The calls, each with an input that is wrong in one part.
+//!
+//! Which part of an input can be wrong is a matter of types: a name, a size, a margin. The descriptions in `checker/src/kinds`
+//! do not know it, nor the functions that are called; so the calls are listed here, each with its flaws.
 
 use crate::prelude::*;
 use std::collections::BTreeMap;
@@ -67,29 +70,12 @@ const ENDS: &[Flaw] = &[Flaw::Name(""), Flaw::Name("a/b"), Flaw::Name("a\u{1}")]
 
 /// A call in which mistakes are made.
 pub(super) struct Mistaken {
-    /// The number of its object, among [`KINDS`].
-    pub object: u16,
+    /// The kind of its object, of which there is one.
+    pub kind: Kind,
     pub verb: Verb,
     /// Its possible flaws, besides the path.
     flaws: &'static [&'static [Flaw]],
 }
-
-/// The objects: one of each kind.
-pub(super) const KINDS: [Kind; 13] = [
-    Kind::Lock,
-    Kind::SharedLock,
-    Kind::RevocableLock,
-    Kind::PriorityLock,
-    Kind::Election,
-    Kind::Names,
-    Kind::Group,
-    Kind::Barrier,
-    Kind::DoubleBarrier,
-    Kind::Config,
-    Kind::Queue,
-    Kind::PriorityQueue,
-    Kind::TwoPhaseCommit,
-];
 
 const HOLD: &[&[Flaw]] = &[&[Flaw::TooLarge, Flaw::Margin]];
 const ASKED: &[&[Flaw]] = &[&[Flaw::TooLarge, Flaw::Margin, Flaw::Word]];
@@ -98,38 +84,55 @@ const PUT: &[&[Flaw]] = &[&[Flaw::TooLarge, Flaw::Nobody]];
 
 /// The calls.
 pub(super) const CALLS: &[Mistaken] = &[
-    Mistaken { object: 0, verb: Verb::Acquire, flaws: HOLD },
-    Mistaken { object: 0, verb: Verb::TryAcquire, flaws: HOLD },
-    Mistaken { object: 1, verb: Verb::Read, flaws: HOLD },
-    Mistaken { object: 1, verb: Verb::TryWrite, flaws: HOLD },
-    Mistaken { object: 2, verb: Verb::TryRead, flaws: ASKED },
-    Mistaken { object: 2, verb: Verb::Write, flaws: ASKED },
-    Mistaken { object: 3, verb: Verb::Read, flaws: ASKED },
-    Mistaken { object: 3, verb: Verb::Write, flaws: ASKED },
-    Mistaken { object: 4, verb: Verb::Stand, flaws: HOLD },
-    Mistaken { object: 5, verb: Verb::Register, flaws: NAMED },
-    Mistaken { object: 5, verb: Verb::Recall, flaws: &[&NAMES] },
-    Mistaken { object: 5, verb: Verb::Resolve, flaws: &[&NAMES] },
-    Mistaken { object: 5, verb: Verb::Follow, flaws: &[&NAMES] },
-    Mistaken { object: 5, verb: Verb::Unique, flaws: &[ENDS] },
-    Mistaken { object: 6, verb: Verb::Join, flaws: NAMED },
-    Mistaken { object: 7, verb: Verb::Raise, flaws: &[] },
+    Mistaken { kind: Kind::Lock, verb: Verb::Acquire, flaws: HOLD },
+    Mistaken { kind: Kind::Lock, verb: Verb::TryAcquire, flaws: HOLD },
+    Mistaken { kind: Kind::SharedLock, verb: Verb::Read, flaws: HOLD },
+    Mistaken { kind: Kind::SharedLock, verb: Verb::TryWrite, flaws: HOLD },
+    Mistaken { kind: Kind::RevocableLock, verb: Verb::TryRead, flaws: ASKED },
+    Mistaken { kind: Kind::RevocableLock, verb: Verb::Write, flaws: ASKED },
+    Mistaken { kind: Kind::PriorityLock, verb: Verb::Read, flaws: ASKED },
+    Mistaken { kind: Kind::PriorityLock, verb: Verb::Write, flaws: ASKED },
+    Mistaken { kind: Kind::Election, verb: Verb::Stand, flaws: HOLD },
+    Mistaken { kind: Kind::Names, verb: Verb::Register, flaws: NAMED },
+    Mistaken { kind: Kind::Names, verb: Verb::Recall, flaws: &[&NAMES] },
+    Mistaken { kind: Kind::Names, verb: Verb::Resolve, flaws: &[&NAMES] },
+    Mistaken { kind: Kind::Names, verb: Verb::Follow, flaws: &[&NAMES] },
+    Mistaken { kind: Kind::Names, verb: Verb::Unique, flaws: &[ENDS] },
+    Mistaken { kind: Kind::Group, verb: Verb::Join, flaws: NAMED },
+    Mistaken { kind: Kind::Barrier, verb: Verb::Raise, flaws: &[] },
     Mistaken {
-        object: 8,
+        kind: Kind::DoubleBarrier,
         verb: Verb::Enter,
         flaws: &[&[Flaw::Name(""), Flaw::Name("a/b"), Flaw::Nobody, Flaw::Crowd]],
     },
-    Mistaken { object: 9, verb: Verb::Overwrite, flaws: PUT },
-    Mistaken { object: 9, verb: Verb::CompareAndSet, flaws: PUT },
-    Mistaken { object: 9, verb: Verb::Publish, flaws: &[&NAMES, &[Flaw::TooLarge, Flaw::Nobody]] },
-    Mistaken { object: 10, verb: Verb::Put, flaws: PUT },
-    Mistaken { object: 10, verb: Verb::Take, flaws: &[&[Flaw::Nobody]] },
-    Mistaken { object: 11, verb: Verb::Put, flaws: PUT },
-    Mistaken { object: 12, verb: Verb::Begin, flaws: &[ENDS, &[Flaw::TooLarge, Flaw::Nobody]] },
-    Mistaken { object: 12, verb: Verb::Vote, flaws: &[ENDS] },
+    Mistaken { kind: Kind::Config, verb: Verb::Overwrite, flaws: PUT },
+    Mistaken { kind: Kind::Config, verb: Verb::CompareAndSet, flaws: PUT },
+    Mistaken { kind: Kind::Config, verb: Verb::Publish, flaws: &[&NAMES, &[Flaw::TooLarge, Flaw::Nobody]] },
+    Mistaken { kind: Kind::Queue, verb: Verb::Put, flaws: PUT },
+    Mistaken { kind: Kind::Queue, verb: Verb::Take, flaws: &[&[Flaw::Nobody]] },
+    Mistaken { kind: Kind::PriorityQueue, verb: Verb::Put, flaws: PUT },
+    Mistaken {
+        kind: Kind::TwoPhaseCommit,
+        verb: Verb::Begin,
+        flaws: &[ENDS, &[Flaw::TooLarge, Flaw::Nobody]],
+    },
+    Mistaken { kind: Kind::TwoPhaseCommit, verb: Verb::Vote, flaws: &[ENDS] },
 ];
 
+/// The kinds of the objects, in their order: that of the calls.
+pub(super) fn kinds() -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = CALLS.iter().map(|call| call.kind).collect();
+    kinds.dedup();
+    kinds
+}
+
 impl Mistaken {
+    /// Its object.
+    pub(super) fn object(&self) -> ObjectId {
+        let at = kinds().iter().position(|kind| *kind == self.kind);
+        ObjectId(at.expect("its kind is one of those") as u16)
+    }
+
     /// Its possible flaws.
     pub(super) fn flaws(&self) -> impl Iterator<Item = Flaw> + Clone + '_ {
         PATHS.iter().chain(self.flaws.iter().copied().flatten()).copied()
@@ -152,15 +155,15 @@ impl Mistaken {
 
     /// An input without a flaw.
     pub(super) fn good(&self) -> Input {
-        let count = if KINDS[usize::from(self.object)] == Kind::Config { 2 } else { 1 };
-        let path = path_of(self.object);
+        let count = if self.kind == Kind::Config { 2 } else { 1 };
+        let path = path_of(self.kind);
         Input { path, name: "a".to_owned(), data: b"x".to_vec(), margin: None, count }
     }
 }
 
-/// The path of an object.
-pub(super) fn path_of(object: u16) -> String {
-    format!("/mistakes/{}", KINDS[usize::from(object)].name())
+/// The path of the object of a kind.
+pub(super) fn path_of(kind: Kind) -> String {
+    format!("/mistakes/{}", kind.name())
 }
 
 /// The time limit of a call, which should fail before it waits.
@@ -168,7 +171,7 @@ const LIMIT: Duration = Duration::from_secs(1);
 
 /// Makes a call.
 pub(super) async fn calls<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<(), Error> {
-    match KINDS[usize::from(call.object)] {
+    match call.kind {
         Kind::Names => names(zk, call.verb, input).await,
         Kind::Config => config(zk, call.verb, input).await,
         Kind::Queue | Kind::PriorityQueue => queues(zk, call, input).await,
@@ -179,7 +182,7 @@ pub(super) async fn calls<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -
 
 async fn holds<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<(), Error> {
     let Input { path, name, data, margin, count } = input;
-    match (KINDS[usize::from(call.object)], call.verb) {
+    match (call.kind, call.verb) {
         (Kind::Lock, verb) => {
             let lock = Lock::new(zk, &path, LockOptions::default().with_data(data).with_margin(margin))?;
             match verb {
@@ -255,7 +258,7 @@ async fn queues<Z: ZooKeeper>(zk: &Z, call: &Mistaken, input: Input) -> Result<(
     let Input { path, data, count, .. } = input;
     let (delivery, idle, parents) = (Delivery::AtMostOnce, Idle::HerdFree, Parents::Container);
     let items = vec![data; count];
-    if KINDS[usize::from(call.object)] == Kind::PriorityQueue {
+    if call.kind == Kind::PriorityQueue {
         let options = PriorityQueueOptions::new(Order::Fresh, delivery).with_idle(idle).with_parents(parents);
         let queue = PriorityQueue::new(zk, &path, options)?;
         return queue.producer().put_all(Priority(0), &items).await;

@@ -7,11 +7,4 @@ mod workload;
 use crate::recipe::Recipe;
 
 /// Mistakes, as the catalogue lists them.
-pub static RECIPE: Recipe = Recipe {
-    workload: &workload::WORKLOAD,
-    real: None,
-    stories: &[],
-    mutants: mutants::ALL,
-    lies: None,
-    real_mutants: &[],
-};
+pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&workload::WORKLOAD) };

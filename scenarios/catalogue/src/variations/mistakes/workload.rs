@@ -5,7 +5,7 @@
 //! request, or that have another meaning, a margin that no hold could survive, no item at all. The recipe refuses it
 //! before it sends a request, and leaves nothing behind. Occasionally a client writes a value, in a valid call.
 
-use super::calls::{CALLS, Input, KINDS, Mistaken, calls, path_of};
+use super::calls::{CALLS, Input, Mistaken, calls, kinds, path_of};
 use crate::election::workload as election;
 use crate::group::workload as group;
 use crate::prelude::*;
@@ -37,18 +37,18 @@ static STATED: Stated = Stated {
 
 /// The objects, as they are declared to the checker.
 pub(super) fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
-    let object = |(at, kind): (usize, &Kind)| {
-        let path = names.intern(&path_of(at as u16));
+    let object = |kind: Kind| {
+        let path = names.intern(&path_of(kind));
         match kind {
-            Kind::Lock | Kind::SharedLock => setting.held(*kind, path),
+            Kind::Lock | Kind::SharedLock => setting.held(kind, path),
             Kind::RevocableLock => revocable_lock::object(path, setting),
             Kind::PriorityLock => priority_lock::object(path, setting),
             Kind::Election => election::object(path, setting),
             Kind::Group => group::object(path, setting),
-            _ => Object::plain(*kind, path),
+            _ => Object::plain(kind, path),
         }
     };
-    KINDS.iter().enumerate().map(object).collect()
+    kinds().into_iter().map(object).collect()
 }
 
 /// How a call is made: the right way, or a mutant's.
@@ -82,7 +82,7 @@ async fn writes<C: Client>(client: &C, zk: &C::Zk, number: u32) -> Round {
     let call = CALLS.iter().find(|call| call.verb == Verb::Overwrite).expect("a value can be written");
     let input = Input { data: value.clone().into_bytes(), ..call.good() };
     let given = |journal: &mut Journal, at, op| journal.given(at, client.number(), op, &value, 0);
-    let journaled = Call::new(ObjectId(call.object), call.verb);
+    let journaled = Call::new(call.object(), call.verb);
     let ended = operation(client, journaled, given, || calls(zk, call, input)).await.1;
     sometimes!(client, "a value is written beside the mistakes", matches!(ended, Ended::Done(())));
     if ended.is_session_over() { Round::Again } else { Round::Over }
@@ -99,7 +99,7 @@ pub(super) async fn client<C: Client>(task: Task<C>, makes: Arc<dyn Makes<C::Zk>
         let flaws: Vec<_> = call.flaws().collect();
         let flaw = flaws[client.choose(flaws.len() as u32) as usize];
         let input = call.input(flaw, zk.timeout());
-        let journaled = Call::new(ObjectId(call.object), call.verb).by_mistake();
+        let journaled = Call::new(call.object(), call.verb).by_mistake();
         let about = format!("{flaw:?}");
         let given = |journal: &mut Journal, at, op| journal.given(at, client.number(), op, &about, 0);
         let ended = operation(client, journaled, given, || makes.make(&zk, call, input)).await.1;

@@ -11,14 +11,7 @@ use crate::recipe::Recipe;
 use zk_recipes::{Consumer, ConsumerOptions, Delivery, Idle, Producer};
 
 /// Queues with relaxed consumers, as the catalogue lists them.
-pub static RECIPE: Recipe = Recipe {
-    workload: &WORKLOAD,
-    real: None,
-    stories: &[],
-    mutants: mutants::ALL,
-    lies: None,
-    real_mutants: &[],
-};
+pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&WORKLOAD) };
 
 /// Queues with relaxed consumers, under load.
 pub static WORKLOAD: Workload = Workload {

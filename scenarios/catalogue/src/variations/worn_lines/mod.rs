@@ -14,14 +14,7 @@ use crate::variations::guards::workload::{client, objects};
 use std::time::Duration;
 
 /// Contenders without numbers, as the catalogue lists them.
-pub static RECIPE: Recipe = Recipe {
-    workload: &WORKLOAD,
-    real: None,
-    stories: &[],
-    mutants: mutants::ALL,
-    lies: None,
-    real_mutants: &[],
-};
+pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&WORKLOAD) };
 
 /// Contenders whose numbers run out, under load.
 pub static WORKLOAD: Workload = Workload {

@@ -11,14 +11,7 @@ use crate::queue::workload::{QUEUES, client, declared, open};
 use std::time::Duration;
 
 /// Queues without numbers, as the catalogue lists them.
-pub static RECIPE: Recipe = Recipe {
-    workload: &WORKLOAD,
-    real: None,
-    stories: &[],
-    mutants: mutants::ALL,
-    lies: None,
-    real_mutants: &[],
-};
+pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&WORKLOAD) };
 
 /// Queues whose numbers run out, under load.
 pub static WORKLOAD: Workload = Workload {
