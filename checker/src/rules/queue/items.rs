@@ -540,10 +540,10 @@ impl Rule for Items {
             What::Txn { .. } => self.batch.judge(scene, &self.stock, out),
             What::Fault { .. } => self.announced.note(scene, event),
             What::Crash { client } => self.crash(scene, client),
-            What::Left { object, path, owner: Session(0) } => {
-                if scene.part(object, path) == Some(Part::Item) {
-                    self.captures.entry(object).or_default().left += 1;
-                }
+            What::Left { object, path, owner: Session(0) }
+                if scene.part(object, path) == Some(Part::Item) =>
+            {
+                self.captures.entry(object).or_default().left += 1;
             }
             What::Quiesce => {
                 self.batch.judge(scene, &self.stock, out);
