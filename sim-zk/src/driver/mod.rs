@@ -9,7 +9,6 @@
 
 mod client;
 mod convert;
-mod observed;
 mod process;
 mod reply;
 mod shared;
@@ -25,7 +24,6 @@ use crate::config::Config;
 use crate::fault::{Fault, Victim};
 use crate::observer::Observer;
 use crate::world::World;
-use observed::Observed;
 use reply::Sleep;
 use shared::{AnyChooser, AnyObserver, Chore, Core, ProcessState, Slots, wake_all};
 use std::any::Any;
@@ -329,9 +327,9 @@ impl Sim {
     ///
     /// If the observer has another type, or if `speak` uses the simulation.
     pub fn observer<W: Observer + 'static, R>(&self, speak: impl FnOnce(&mut W, u64) -> R) -> R {
-        let mut observed = Observed::<W>::new(self.core());
-        let now = observed.now();
-        speak(&mut observed, now)
+        let mut core = self.core();
+        let now = core.world.now();
+        speak(core.observer_as(), now)
     }
 
     /// Makes a choice of client code: 0 is the fault-free alternative.

@@ -84,6 +84,12 @@ pub(super) enum Chore {
 }
 
 impl Core {
+    /// The observer as its type. Compiled once for each type, and not for each of the hundreds of accesses.
+    pub(super) fn observer_as<W: Any>(&mut self) -> &mut W {
+        let observer: &mut dyn Any = &mut *self.observer;
+        observer.downcast_mut().expect("the observer is of the type it was given as")
+    }
+
     /// Acts on the world.
     pub(super) fn with_world<R>(&mut self, act: impl FnOnce(&mut World, &mut Context<'_>) -> R) -> R {
         let mut context = Context {

@@ -55,13 +55,11 @@ fn meanings(kind: Kind, report: &Report) -> Result<Vec<Meaning>, Refused> {
             _ => meanings.push(event.meaning),
         }
     }
-    match meanings.is_empty() {
-        false => Ok(meanings),
-        true => {
-            let (kind, items) = (kind.words(), items.join(" or "));
-            Err(Refused::new(400, format!("a report of a {kind} needs `item`: {items}")))
-        }
+    if meanings.is_empty() {
+        let (kind, items) = (kind.words(), items.join(" or "));
+        return Err(Refused::new(400, format!("a report of a {kind} needs `item`: {items}")));
     }
+    Ok(meanings)
 }
 
 impl Front {
