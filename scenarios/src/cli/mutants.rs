@@ -11,6 +11,7 @@ use crate::mutation_score::lies;
 use crate::mutation_score::measure::{Measured, Outcome, measure_by};
 use crate::mutation_score::shrunk::{self, Small};
 use crate::mutation_score::table;
+use crate::mutation_score::twins::Twins;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -74,9 +75,9 @@ impl Mutants {
         if self.strategies {
             return self.kill_table(&entries, jobs, readme.as_deref(), &interrupt);
         }
-        let (mut measured, mut small) = (Vec::new(), Vec::new());
+        let (mut measured, mut small, twins) = (Vec::new(), Vec::new(), Twins::default());
         for workload in &entries {
-            let Some(one) = self.entry(workload, jobs, &interrupt) else { break };
+            let Some(one) = self.entry(&twins, workload, jobs, &interrupt) else { break };
             let shrunk = if self.shrink { self.shrunk(workload, &interrupt) } else { None };
             if self.output.is_json() {
                 let mut line = line(&one);
@@ -206,11 +207,17 @@ impl Mutants {
     }
 
     /// Measures a mutant; `None` after an interruption.
-    fn entry(&self, workload: &'static Workload, jobs: usize, interrupt: &Interrupt) -> Option<Measured> {
+    fn entry(
+        &self,
+        twins: &Twins,
+        workload: &'static Workload,
+        jobs: usize,
+        interrupt: &Interrupt,
+    ) -> Option<Measured> {
         let bar = progress::bar(self.seeds, workload.name);
         let failed = AtomicU64::new(0);
         let runs = Search::new(workload, self.strategy, None);
-        let measured = measure_by(&runs, 0..self.seeds, jobs, interrupt.stop(), &|has_failed| {
+        let measured = measure_by(twins, &runs, 0..self.seeds, jobs, interrupt.stop(), &|has_failed| {
             if has_failed {
                 bar.set_message(format!("{} failed", failed.fetch_add(1, Ordering::Relaxed) + 1));
             }

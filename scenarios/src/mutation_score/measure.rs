@@ -1,14 +1,14 @@
 //! Measures one mutant on many seeds: the findings of its runs, the length of a search until a kill, and the verdicts of the
 //! correct recipe on the same seeds.
 
-use super::correct_twin;
+use super::twins::{Twin, Twins};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::caught::{Caught, FIRST, TAIL};
-use zk_harness::run::{Draw, Run};
+use zk_harness::run::Run;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::threads::on_threads;
 use zk_harness::workload::Workload;
@@ -18,10 +18,7 @@ struct Shown {
     seed: u64,
     /// The failure of the mutant, if its run failed.
     broken: Option<Failure>,
-    /// The failure of the correct recipe, if its run failed.
-    twin: Option<String>,
-    /// The number of times that the rule was tested in the run of the correct recipe.
-    premises: u64,
+    twin: Arc<Twin>,
 }
 
 struct Failure {
@@ -108,13 +105,14 @@ impl Outcome {
 ///
 /// If the workload is not a mutant.
 pub fn measure(
+    twins: &Twins,
     workload: &'static Workload,
     seeds: Range<u64>,
     jobs: usize,
     each: &(dyn Fn(bool) + Sync),
 ) -> Measured {
     let runs = Search::new(workload, Strategy::default(), None);
-    measure_by(&runs, seeds, jobs, &AtomicBool::new(false), each).expect("nobody stops it")
+    measure_by(twins, &runs, seeds, jobs, &AtomicBool::new(false), each).expect("nobody stops it")
 }
 
 /// The same for the runs of a search. `None` if `stop` is set meanwhile, since a measure needs all runs.
@@ -123,6 +121,7 @@ pub fn measure(
 ///
 /// If its workload is not a mutant.
 pub fn measure_by(
+    twins: &Twins,
     runs: &Search,
     seeds: Range<u64>,
     jobs: usize,
@@ -136,7 +135,7 @@ pub fn measure_by(
     let shown = Mutex::new(Vec::new());
     on_threads(seeds, 1, jobs, &|seed| {
         // A systematic search that has ended has no run of that number.
-        let Some(one) = show(runs, &caught, seed) else { return false };
+        let Some(one) = show(twins, runs, seed) else { return false };
         each(one.broken.is_some());
         shown.lock().expect("no thread panics while it holds this").push(one);
         !stop.load(Ordering::Relaxed)
@@ -163,8 +162,7 @@ pub fn measure_by(
     Some(measured)
 }
 
-fn show(runs: &Search, caught: &Caught, seed: u64) -> Option<Shown> {
-    let twin = correct_twin(runs.workload);
+fn show(twins: &Twins, runs: &Search, seed: u64) -> Option<Shown> {
     let broken = match runs.draw(seed)?.run_caught() {
         Ok(run) => failure(&run),
         Err(_) => Some(Failure {
@@ -173,15 +171,7 @@ fn show(runs: &Search, caught: &Caught, seed: u64) -> Option<Shown> {
             outside: BTreeSet::new(),
         }),
     };
-    let (twin, premises) = match (Draw { workload: twin, ..runs.draw(seed)? }).run_caught() {
-        Ok(run) => {
-            let rows = run.report.rows.iter().filter(|row| row.rule == caught.by);
-            let premises = rows.map(|row| u64::from(row.premises)).sum();
-            ((run.verdict() >= Verdict::Unknown).then(|| run.what_failed()), premises)
-        }
-        Err(_) => (Some(zk_harness::run::PANIC.to_owned()), 0),
-    };
-    Some(Shown { seed, broken, twin, premises })
+    Some(Shown { seed, broken, twin: twins.of(runs, seed)? })
 }
 
 fn failure(run: &Run) -> Option<Failure> {
@@ -211,10 +201,10 @@ impl Measured {
             failure.broken.into_iter().for_each(|rule| *self.broken.entry(rule).or_default() += 1);
             failure.outside.into_iter().for_each(|rule| *self.outside.entry(rule).or_default() += 1);
         }
-        if let Some(what) = shown.twin {
-            self.twin.get_or_insert((0, shown.seed, what)).0 += 1;
+        if let Some(what) = &shown.twin.failed {
+            self.twin.get_or_insert_with(|| (0, shown.seed, what.clone())).0 += 1;
         }
-        self.premises += shown.premises;
+        self.premises += shown.twin.premises_of(self.caught.by);
     }
 
     /// The number of runs in which its rule, or an accepted alternative, was first.

@@ -9,6 +9,7 @@ pub mod lies;
 pub mod measure;
 pub mod shrunk;
 pub mod table;
+pub mod twins;
 
 use zk_harness::workload::Workload;
 

@@ -1,31 +1,35 @@
 //! The mutation score: each mutant is killed by its rule, the correct recipe passes, and the README lists all mutants.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use zk_checker::RuleId;
 use zk_checker::history::What;
 use zk_harness::caught::Promise;
 use zk_harness::workload::Workload;
 use zk_scenarios::mutation_score::lies::{self, lies};
 use zk_scenarios::mutation_score::measure::{Measured, Outcome, measure};
+use zk_scenarios::mutation_score::twins::Twins;
 use zk_scenarios::mutation_score::{kills, table};
 
-/// A few seeds show the outcome, if not the length of a search. One operation of a recipe that lies, in half of its calls, does so in
-/// almost every run.
-fn measured(workload: &'static Workload) -> Measured {
-    let seeds = if lies(workload) { 30 } else { 100 };
-    measure(workload, 0..seeds, 2, &|_| {})
-}
+/// All mutants on a few seeds, which show the outcome, if not the length of a search. One operation of a recipe that lies, in half
+/// of its calls, does so in almost every run.
+static MEASURED: LazyLock<Vec<Measured>> = LazyLock::new(|| {
+    let twins = Twins::default();
+    let seeds = |workload| if lies(workload) { 30 } else { 100 };
+    zk_catalogue::mutants()
+        .map(|workload| measure(&twins, workload, 0..seeds(workload), 2, &|_| {}))
+        .collect()
+});
 
 #[test]
 fn each_mutant_is_killed_by_its_rule_while_the_correct_recipe_passes() {
     let mut wrong = Vec::new();
-    for workload in zk_catalogue::mutants() {
-        let one = measured(workload);
+    for one in MEASURED.iter() {
         let found = one.first_by_right() > 0;
         // Of few runs that fail, one that shows another rule first is soon more than five in a hundred.
         let mostly = one.first_by_right() * 10 >= one.failed * 8;
         if !found || !mostly || one.twin.is_some() || one.premises == 0 {
-            wrong.push(table::text(&[one]));
+            wrong.push(table::text(std::slice::from_ref(one)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -91,12 +95,9 @@ const DISTORTED_OR_HUNG: &[&str] = &[
 #[test]
 fn the_rules_about_answers_see_every_lie_that_no_older_rule_is_about() {
     let answers = [RuleId::An1, RuleId::An2, RuleId::An3, RuleId::An4];
-    let unseen: BTreeSet<&str> = zk_catalogue::lying()
-        .filter(|workload| {
-            let one = measure(workload, 0..20, 2, &|_| {});
-            !answers.iter().any(|rule| one.broken.contains_key(rule))
-        })
-        .map(|workload| workload.name)
+    let unseen: BTreeSet<&str> = (MEASURED.iter().filter(|one| lies(one.workload)))
+        .filter(|one| !answers.iter().any(|rule| one.broken.contains_key(rule)))
+        .map(|one| one.workload.name)
         .collect();
     let listed: BTreeSet<&str> =
         GRANTED.iter().chain(LEFT_BEHIND).chain(DISTORTED_OR_HUNG).copied().collect();
@@ -105,38 +106,44 @@ fn the_rules_about_answers_see_every_lie_that_no_older_rule_is_about() {
 
 #[test]
 fn a_black_box_judge_sees_each_of_the_four_promises_broken() {
-    let mutants: Vec<_> = zk_catalogue::mutants().filter(|workload| promise(workload).is_some()).collect();
+    let mutants: Vec<&Measured> = MEASURED.iter().filter(|one| one.caught.breaks.is_some()).collect();
     for wanted in Promise::ALL {
-        assert!(mutants.iter().any(|workload| promise(workload) == Some(wanted)), "{}", wanted.name());
+        assert!(mutants.iter().any(|one| one.caught.breaks == Some(wanted)), "{}", wanted.name());
     }
-    for workload in mutants {
-        // As many as it takes, a hundred at a time.
-        let seen = (0..10).any(|hundred| {
-            let seeds = 100 * hundred..100 * (hundred + 1);
-            measure(workload, seeds, 2, &|_| {}).seen_from_outside().next().is_some()
-        });
-        assert!(seen, "a black-box judge does not see the harm of {workload:?}");
+    let twins = Twins::default();
+    for one in mutants {
+        // As many more as it takes, a hundred at a time.
+        let is_seen = |one: &Measured| one.seen_from_outside().next().is_some();
+        let more =
+            |hundred: u64| measure(&twins, one.workload, 100 * hundred..100 * (hundred + 1), 2, &|_| {});
+        let seen = is_seen(one) || (1..10).any(|hundred| is_seen(&more(hundred)));
+        assert!(seen, "a black-box judge does not see the harm of {:?}", one.workload);
     }
-}
-
-fn promise(workload: &Workload) -> Option<Promise> {
-    workload.caught_by.and_then(|caught| caught.breaks)
 }
 
 #[test]
 fn what_is_measured_does_not_depend_on_the_number_of_threads() {
     let workload = zk_catalogue::find("lock-no-guid").expect("it is there");
-    let text = |jobs| table::text(&[measure(workload, 0..200, jobs, &|_| {})]);
+    let text = |jobs| table::text(&[measure(&Twins::default(), workload, 0..200, jobs, &|_| {})]);
     assert_eq!(text(1), text(3));
+}
+
+#[test]
+fn a_mutant_is_measured_alike_after_others_of_its_recipe() {
+    let twins = Twins::default();
+    for workload in zk_catalogue::mutants().filter(|mutant| mutant.name.starts_with("lock-")).take(12) {
+        let text = |twins: &Twins| table::text(&[measure(twins, workload, 0..20, 2, &|_| {})]);
+        assert_eq!(text(&twins), text(&Twins::default()));
+    }
 }
 
 #[test]
 fn an_entry_that_no_run_shows_is_missed() {
     // Without a lost reply the mutant does nothing wrong.
     let workload = zk_catalogue::find("lock-no-guid").expect("it is there");
-    let calm = (0..1000).find(|seed| measure(workload, *seed..seed + 1, 1, &|_| {}).failed == 0);
-    let seed = calm.expect("some run has no lost reply");
-    assert_eq!(measure(workload, seed..seed + 1, 1, &|_| {}).outcome(), Outcome::Missed);
+    let one = |seed| measure(&Twins::default(), workload, seed..seed + 1, 1, &|_| {});
+    let calm = (0..1000).map(one).find(|one| one.failed == 0);
+    assert_eq!(calm.expect("some run has no lost reply").outcome(), Outcome::Missed);
 }
 
 /// The mutants that have rows of their own in the README.
