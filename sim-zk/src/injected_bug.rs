@@ -47,6 +47,7 @@ bugs! {
     ChildrenForData = "children-for-data", "a watch on children is told of a child's data";
     WrongEvent = "wrong-event", "a deletion is told as a change of the data";
     LateNotices = "late-notices", "a server sends notifications after the answers of the same step";
+    FiresEarly = "fires-early", "a server that lags sends notifications of a write that it has not applied";
     ArmsBlindly = "arms-blindly", "a server registers watches again without a look at what was missed";
     SpendsPersistent = "spends-persistent", "a persistent watch goes when it fires";
     KeepsEphemeral = "keeps-ephemeral", "an ephemeral outlives its session (ZOOKEEPER-1367, -2355, -3144)";

@@ -72,6 +72,12 @@ impl Member {
         if self.apply_stops == 0 && self.apply_lag == 0 && self.stage.is_empty() {
             self.pass(item, env);
         } else {
+            if let Item::Txn(txn) = &item
+                && env.config.has(InjectedBug::FiresEarly)
+                && txn.zxid <= env.counters.newest
+            {
+                self.replica.fire_early(txn, &mut env.replica_env(self.id, false));
+            }
             let due = (env.now + self.apply_lag).max(self.stage.back().map_or(0, |(due, _)| *due));
             self.stage.push_back((due, item));
         }

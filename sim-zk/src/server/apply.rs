@@ -179,6 +179,14 @@ impl Replica {
         }
     }
 
+    /// Fires the watches on data that a transaction will change, as only an injected bug does.
+    pub(crate) fn fire_early(&mut self, txn: &Txn, env: &mut ReplicaEnv<'_>) {
+        if let Body::One(Change::Set { path, .. }) = txn.body {
+            let acl = self.acl_of(path);
+            self.fire(Table::Data, path, EventKind::NodeDataChanged, &acl, txn, &[], env);
+        }
+    }
+
     fn acl_of(&self, path: PathId) -> Acl {
         self.tree.get(path).map_or(Acl::Open, |node| node.acl.clone())
     }

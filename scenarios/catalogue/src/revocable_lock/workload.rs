@@ -82,6 +82,11 @@ pub trait HeldUntilAsked: Held {
 
 /// The methods of the revocable lock, which a mutant has too.
 pub trait Revocable: Shared<Read: HeldUntilAsked, Write: HeldUntilAsked> {
+    /// Whether the call of a waiter ends when it was asked to release.
+    fn ends_when_asked(&self) -> bool {
+        true
+    }
+
     /// Lists the contenders.
     fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send;
 
@@ -194,6 +199,9 @@ async fn take_turn<C: Client, L: Revocable>(client: &C, zk: &C::Zk, lock: &L, pa
         if granted.as_ref().is_err_and(Error::is_revoked) {
             sometimes!(client, "a waiter is forced out", true);
             heard(client, OpId(number.load(Ordering::Relaxed)));
+            if !lock.ends_when_asked() {
+                return std::future::pending().await;
+            }
         }
         granted
     };

@@ -92,6 +92,11 @@ const PARTITIONS: Trigger =
     Trigger { faults: PART, plan: |_| Plan { rounds: 60, faults: 6, ..world().with(PART, 0.01) } };
 const PART: &[Fault] = &[Fault::ServerPartition];
 
+/// Servers stall before they apply what is committed, for less than it takes to lose a connection.
+const STALLS: Trigger =
+    Trigger { faults: STALL, plan: |_| Plan { timeout_ms: 60_000, faults: 6, ..world().with(STALL, 0.02) } };
+const STALL: &[Fault] = &[Fault::ApplyStall];
+
 /// Three servers, three clients, twenty rounds each.
 fn world() -> Plan {
     Plan { servers: 3, rounds: 20, ..Plan::calm() }

@@ -15,8 +15,20 @@ pub struct MutantRevocableLock<Z: ZooKeeper> {
     lock: RevocableLock<Intercepted<Z>>,
     /// For revoking other contenders.
     right: RevocableLock<Z>,
+    mutation: &'static Mutation,
+}
+
+/// The steps that can be wrong.
+pub struct Mutation {
     /// Asks a contender to go before it deletes the znode, and waits for the grace period.
-    has_grace: bool,
+    pub has_grace: bool,
+    /// The call of a waiter that was asked to release ends.
+    pub ends: bool,
+}
+
+impl Mutation {
+    /// No wrong step.
+    pub const RIGHT: Mutation = Mutation { has_grace: true, ends: true };
 }
 
 type Read<Z> = Guard<Intercepted<Z>, guard::Revocable<guard::Read>>;
@@ -24,8 +36,8 @@ type Write<Z> = Guard<Intercepted<Z>, guard::Revocable<guard::Write>>;
 
 impl<Z: ZooKeeper> MutantRevocableLock<Z> {
     /// The mutant over that session.
-    pub fn new(zk: &Z, intercepted: &Intercepted<Z>, has_grace: bool) -> Self {
-        MutantRevocableLock { zk: zk.clone(), lock: new(intercepted), right: new(zk), has_grace }
+    pub fn new(zk: &Z, intercepted: &Intercepted<Z>, mutation: &'static Mutation) -> Self {
+        MutantRevocableLock { zk: zk.clone(), lock: new(intercepted), right: new(zk), mutation }
     }
 }
 
@@ -43,6 +55,10 @@ impl<Z: ZooKeeper> Shared for MutantRevocableLock<Z> {
 }
 
 impl<Z: ZooKeeper> Revocable for MutantRevocableLock<Z> {
+    fn ends_when_asked(&self) -> bool {
+        self.mutation.ends
+    }
+
     async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.right.contenders().await
     }
@@ -52,7 +68,7 @@ impl<Z: ZooKeeper> Revocable for MutantRevocableLock<Z> {
     }
 
     async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
-        if self.has_grace {
+        if self.mutation.has_grace {
             return self.right.force(contender, grace).await;
         }
         match self.zk.delete(&contender.path, None).await {

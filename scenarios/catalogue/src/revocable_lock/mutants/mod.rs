@@ -6,14 +6,14 @@ pub(super) mod lies;
 use super::workload::{WORKLOAD, client};
 use crate::prelude::*;
 use crate::session::{Intercepted, Interceptor, Reply, Watch};
-use copy::MutantRevocableLock;
+use copy::{MutantRevocableLock, Mutation};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use zk_harness::workload::TaskFn;
 use zk_recipes::zk::{Data, EventKind, Listing, path};
 
 /// All mutants.
-pub(super) static ALL: &[&Workload] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE];
+pub(super) static ALL: &[&Workload] = &[&DEAF, &WORD_FOR_DELETION, &NO_GRACE, &WAITS_ON];
 
 /// A mutant of the revocable lock: all need four clients, and no faults.
 const fn mutant(
@@ -30,10 +30,10 @@ const fn mutant(
 fn run<C: Client>(
     task: Task<C>,
     interceptor: fn() -> Arc<dyn Interceptor<C::Zk>>,
-    has_grace: bool,
+    mutation: &'static Mutation,
 ) -> BoxFuture<'static, ()> {
     let make = Box::new(move |zk: &C::Zk| {
-        MutantRevocableLock::new(zk, &Intercepted::new(zk, interceptor()), has_grace)
+        MutantRevocableLock::new(zk, &Intercepted::new(zk, interceptor()), mutation)
     });
     client(task, make).boxed()
 }
@@ -44,7 +44,7 @@ static DEAF: Workload = mutant(
     "revocable-lock-deaf",
     "an owner discards the data of the read that arms its watch",
     Caught::by(Rv1).within(100).seen("Curator"),
-    |task| run(task, || Arc::new(ThrowsAway::default()), true),
+    |task| run(task, || Arc::new(ThrowsAway::default()), &Mutation::RIGHT),
 );
 
 /// The znodes that were already read.
@@ -64,7 +64,20 @@ static NO_GRACE: Workload = mutant(
     "revocable-lock-no-grace",
     "a forced revocation removes at once, without a grace period",
     Caught::by(Rv2).within(1).seen("the recipes page"),
-    |task| run(task, || Arc::new(Unaltered), false),
+    |task| run(task, || Arc::new(Unaltered), &Mutation { has_grace: false, ..Mutation::RIGHT }),
+);
+
+/// A revocable lock whose waiters report that they were asked to release, and wait on: their acquire does not end.
+static WAITS_ON: Workload = mutant(
+    "revocable-lock-waits-on",
+    "a waiter reports that it was asked to release, and waits on",
+    Caught::by(Mx7)
+        .or(&[
+            (Rw4, "the waiter is a reader, and no writer is ahead of it"),
+            (Rv3, "the waiter still has a znode ahead of it"),
+        ])
+        .harm(&[Rv3]),
+    |task| run(task, || Arc::new(Unaltered), &Mutation { ends: false, ..Mutation::RIGHT }),
 );
 
 struct Unaltered;
@@ -84,7 +97,7 @@ static WORD_FOR_DELETION: Workload = mutant(
         .within(5)
         .harm(&[Rw1])
         .seen("follows from the watch rules"),
-    |task| run(task, || Arc::new(AnyEventIsItsEnd::default()), true),
+    |task| run(task, || Arc::new(AnyEventIsItsEnd::default()), &Mutation::RIGHT),
 );
 
 #[derive(Default)]
