@@ -84,6 +84,7 @@ pub mod wrong_worlds;
 
 use lies::Lies;
 use recipe::Recipe;
+use std::borrow::Cow;
 use zk_harness::stage::Story;
 use zk_harness::workload::Workload;
 use zk_real::RealWorkload;
@@ -139,9 +140,19 @@ pub fn all() -> impl Iterator<Item = &'static Workload> {
     workloads().chain(mutants()).chain(too_kind())
 }
 
-/// The workload of that name.
+/// The workload of that name, or of that former name.
 pub fn find(name: &str) -> Option<&'static Workload> {
+    let name = present_name(name);
     all().find(|workload| workload.name == name)
+}
+
+/// The name that a workload, or the mutants of one, have now instead of a former one; any other name as it is.
+pub fn present_name(name: &str) -> Cow<'_, str> {
+    let renamed = |&(former, now): &(&str, &str)| {
+        let rest = name.strip_prefix(former).filter(|rest| rest.is_empty() || rest.starts_with('-'))?;
+        Some(format!("{now}{rest}"))
+    };
+    variations::FORMER_NAMES.iter().find_map(renamed).map_or(name.into(), Cow::from)
 }
 
 /// The workloads that run on real servers, then the mutants that do.
@@ -174,6 +185,19 @@ mod tests {
     fn every_name_is_given_once() {
         let names = || workloads().map(|workload| workload.name).chain(stories().map(|story| story.name));
         assert_eq!(names().collect::<BTreeSet<_>>().len(), names().count());
+    }
+
+    #[test]
+    fn former_names_find_the_same_workloads() {
+        for (former, now) in variations::FORMER_NAMES {
+            assert!(all().all(|workload| !workload.name.starts_with(former)), "{former} is taken");
+            let family = all().filter(|workload| workload.name.starts_with(now));
+            let found = family.map(|workload| (find(&workload.name.replacen(now, former, 1)), workload));
+            let found: Vec<_> = found.collect();
+            assert!(found.len() > 1, "{now} has mutants");
+            assert!(found.iter().all(|(found, workload)| *found == Some(*workload)), "{former}");
+        }
+        assert!(find("guardsmen").is_none());
     }
 
     #[test]

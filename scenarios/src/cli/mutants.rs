@@ -156,7 +156,8 @@ impl Mutants {
     /// The named mutants, in the order of the catalogue. A prefix selects all mutants whose names begin with it.
     fn entries(&self) -> anyhow::Result<Vec<&'static Workload>> {
         let means = |name: &str, workload: &Workload| {
-            workload.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            let rest = workload.name.strip_prefix(&*zk_catalogue::present_name(name));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         for name in &self.names {
             if zk_catalogue::mutants().any(|workload| means(name, workload)) {

@@ -8,7 +8,7 @@
 //! lock acquire: done, dropped, session_over      how calls of an operation end in some run
 //!   rarely: removed                              and how they end in so few that a sweep may miss it
 //!   never exhausted: the reason                  and how it may end, but does in no run
-//! option Naming::Curator: guards                 the workloads that set an option to that value
+//! option Naming::Curator: guard-methods          the workloads that set an option to that value
 //! option Naming::Kazoo: never, the reason
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! Clients that make mistakes: calls of every recipe with invalid input.
+//! Calls of every recipe with invalid input.
 
 mod calls;
 mod mutants;
@@ -6,5 +6,5 @@ mod workload;
 
 use crate::recipe::Recipe;
 
-/// Mistakes, as the catalogue lists them.
+/// Invalid input, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&workload::WORKLOAD) };

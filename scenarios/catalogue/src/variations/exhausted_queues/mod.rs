@@ -18,7 +18,12 @@ pub static WORKLOAD: Workload = Workload {
     about: "clients put items into queues that run out of numbers, and take them",
     plan: |seed| Plan { clients: 4, rounds: 6, first_number: first_number(seed), ..Plan::drawn(seed) },
     required: &[Qu1, Qu2, Qu3, Qu4, Qu8, Qu9, Qu10, An1, An2],
-    ..Workload::own("worn-queues", objects, |task| client(task, &QUEUES, Box::new(open)).boxed(), &STATED)
+    ..Workload::own(
+        "exhausted-queues",
+        objects,
+        |task| client(task, &QUEUES, Box::new(open)).boxed(),
+        &STATED,
+    )
 };
 
 /// What its runs must fulfil.

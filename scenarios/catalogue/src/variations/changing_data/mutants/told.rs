@@ -26,7 +26,7 @@ const fn struck(
 pub(super) static REGISTRATION_ALWAYS_HELD: Workload = Workload {
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }.with(LOSSES, 0.05),
     ..mutant(
-        "services-registration-always-held",
+        "changing-data-registration-always-held",
         "the state of a registration is held, whatever has become of it",
         Caught::by(An1),
         LOSSES,
@@ -44,7 +44,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationAlwaysHeld {
 
 /// An owner stops serving under its own name.
 pub(super) static REGISTRATION_NEVER_HELD: Workload = mutant(
-    "services-registration-never-held",
+    "changing-data-registration-never-held",
     "the state of a registration is lost, although it stands",
     Caught::by(An2),
     &[],
@@ -61,7 +61,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationNeverHeld {
 
 /// An owner continues to serve while another one may have the name.
 pub(super) static REGISTRATION_RUN_GOES_ON: Workload = struck(
-    "services-registration-run-goes-on",
+    "changing-data-registration-run-goes-on",
     "the run of a registration drives the work to its end, whatever becomes of the name",
     Caught::by(An1),
     |task| client(task, Arc::new(RegistrationRunGoesOn)).boxed(),
@@ -81,7 +81,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationRunGoesOn {
 
 /// A disconnected owner resumes before it knows whether the name is still its own.
 pub(super) static REGISTRATION_RESUMES_TOO_EARLY: Workload = struck(
-    "services-registration-resumes-too-early",
+    "changing-data-registration-resumes-too-early",
     "a registration is said to be confirmed while the connection is lost",
     Caught::by(An1),
     |task| client(task, Arc::new(RegistrationResumesTooEarly)).boxed(),
@@ -101,7 +101,7 @@ impl<Z: ZooKeeper> Calls<Z> for RegistrationResumesTooEarly {
 
 /// A member continues to work while others consider it gone.
 pub(super) static MEMBER_RUN_GOES_ON: Workload = struck(
-    "services-member-run-goes-on",
+    "changing-data-member-run-goes-on",
     "the run of a membership drives the work to its end, whatever becomes of the member",
     Caught::by(An1).or(&[(Gm6, "the member was never told that it is out")]),
     |task| client(task, Arc::new(MemberRunGoesOn)).boxed(),
@@ -117,7 +117,7 @@ impl<Z: ZooKeeper> Calls<Z> for MemberRunGoesOn {
 
 /// A disconnected member resumes before it knows whether it is still one.
 pub(super) static MEMBER_RESUMES_TOO_EARLY: Workload = struck(
-    "services-member-resumes-too-early",
+    "changing-data-member-resumes-too-early",
     "a membership is said to be confirmed while the connection is lost",
     Caught::by(An1),
     |task| client(task, Arc::new(MemberResumesTooEarly)).boxed(),

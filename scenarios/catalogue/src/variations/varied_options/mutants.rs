@@ -215,7 +215,7 @@ fn crowded() -> Plan {
 
 /// A writer continues with a value that no follower receives.
 static TAKES_WHAT_IS_TOO_LARGE: Workload = mutant(
-    "settings-takes-what-is-too-large",
+    "varied-options-takes-what-is-too-large",
     "data that fit into no request, or a key that makes no sense, are taken for written",
     Caught::by(An1),
     |task| run(task, Wrong::TakesWhatIsTooLarge),
@@ -223,7 +223,7 @@ static TAKES_WHAT_IS_TOO_LARGE: Workload = mutant(
 
 /// A set without the values is published, but reported as not written.
 static WRITES_BEFORE_IT_VALIDATES: Workload = mutant(
-    "settings-writes-before-it-validates",
+    "varied-options-writes-before-it-validates",
     "a set with a key that makes no sense is published without that key, and then refused",
     Caught::by(An2).harm(&[An3]),
     |task| run(task, Wrong::WritesBeforeItValidates),
@@ -231,7 +231,7 @@ static WRITES_BEFORE_IT_VALIDATES: Workload = mutant(
 
 /// A typing error in the path makes a second configuration, which no client follows.
 static CREATES_WHAT_MUST_EXIST: Workload = mutant(
-    "settings-creates-what-must-exist",
+    "varied-options-creates-what-must-exist",
     "a write creates the parents that must exist",
     Caught::by(An1),
     |task| run(task, Wrong::CreatesWhatMustExist),
@@ -239,7 +239,7 @@ static CREATES_WHAT_MUST_EXIST: Workload = mutant(
 
 /// The first value of a configuration is lost.
 static STOPS_AT_PARENTS: Workload = mutant(
-    "settings-stops-at-parents",
+    "varied-options-stops-at-parents",
     "a write that had to create the parents returns done, and does not write",
     Caught::by(An1),
     |task| run(task, Wrong::StopsAtParents),
@@ -247,7 +247,7 @@ static STOPS_AT_PARENTS: Workload = mutant(
 
 /// A write whose reply was lost undoes another client's later write.
 static PUT_RESENDS: Workload = WORKLOAD.mutant(
-    "settings-put-resends",
+    "varied-options-put-resends",
     "an unconditional write whose reply was lost is sent again, whatever stands there now",
     Caught::by(Cf7),
     &[Fault::ReplyLost],
@@ -257,13 +257,13 @@ static PUT_RESENDS: Workload = WORKLOAD.mutant(
 
 /// A publication overwrites one that it has not read: its own.
 static PUBLISHES_TWICE: Workload =
-    mutant("settings-publishes-twice", "a set is published twice", Caught::by(Cf7), |task| {
+    mutant("varied-options-publishes-twice", "a set is published twice", Caught::by(Cf7), |task| {
         run(task, Wrong::PublishesTwice)
     });
 
 /// A reader gets some values of the new set and some of the former.
 static PUBLISHES_IN_PLACE: Workload = mutant(
-    "settings-publishes-in-place",
+    "varied-options-publishes-in-place",
     "a publication writes its values one by one into the set that stands, before it moves the pointer",
     Caught::by(Cf6).or(&[(An4, "it writes value by value")]),
     |task| run(task, Wrong::PublishesInPlace),
@@ -271,7 +271,7 @@ static PUBLISHES_IN_PLACE: Workload = mutant(
 
 /// A client acts on a value that was replaced before it began to follow.
 static FOLLOWS_A_CACHE: Workload = mutant(
-    "settings-follows-a-cache",
+    "varied-options-follows-a-cache",
     "a follower returns the last value of the one before, without asking",
     Caught::by(Cf5),
     |task| run(task, Wrong::FollowsACache),
@@ -279,7 +279,7 @@ static FOLLOWS_A_CACHE: Workload = mutant(
 
 /// A reader of an existing set gets the error that another client has destroyed it.
 static SNAPSHOT_FINDS_NO_SET: Workload = mutant(
-    "settings-snapshot-finds-no-set",
+    "varied-options-snapshot-finds-no-set",
     "a snapshot fails as if the set that the pointer names were not there",
     Caught::by(An2),
     |task| run(task, Wrong::SnapshotFindsNoSet),

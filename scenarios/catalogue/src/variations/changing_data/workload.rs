@@ -22,7 +22,7 @@ pub static WORKLOAD: Workload = Workload {
     about: "services register names and join a group, replace their data, and others follow them",
     plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
     required: &[Ns1, Ns3, Ns4, Ns5, Gm1, Gm2, Gm3, Gm4, Gm5, Gm6, Gm7, Gm8, An1, An2, An3],
-    ..Workload::own("services", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
+    ..Workload::own("changing-data", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
 /// What its runs must fulfil.

@@ -9,5 +9,5 @@ pub mod workload;
 
 use crate::recipe::Recipe;
 
-/// Services, as the catalogue lists them.
+/// Changing data, as the catalogue lists them.
 pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&workload::WORKLOAD) };

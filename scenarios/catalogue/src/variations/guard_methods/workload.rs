@@ -20,7 +20,12 @@ pub static WORKLOAD: Workload = Workload {
     about: "clients hold something by any recipe, and use everything that its guard offers",
     plan: |seed| Plan { rounds: THINGS.len() as u32, ..Plan::drawn(seed) },
     required: &[Mx1, Mx5, Mx12, Mx14, Mx16, Mx17, An1, An2, An3],
-    ..Workload::own("guards", objects, |task| client(task, &THINGS, Box::new(Line::new)).boxed(), &STATED)
+    ..Workload::own(
+        "guard-methods",
+        objects,
+        |task| client(task, &THINGS, Box::new(Line::new)).boxed(),
+        &STATED,
+    )
 };
 
 /// What its runs must fulfil.

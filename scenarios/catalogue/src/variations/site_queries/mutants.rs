@@ -29,7 +29,7 @@ const fn mutant(
 
 /// A site does not do what it was asked to do.
 static PAYLOAD_OF_ANOTHER: Workload =
-    mutant("ballots-payload-of-another", "a site is told another payload", Caught::by(An1), |task| {
+    mutant("site-queries-payload-of-another", "a site is told another payload", Caught::by(An1), |task| {
         client(task, Arc::new(PayloadOfAnother)).boxed()
     });
 
@@ -43,7 +43,7 @@ impl<Z: ZooKeeper> Calls<Z> for PayloadOfAnother {
 
 /// A site knows only some of the other sites: after a failure it asks only those.
 static SITES_IN_PART: Workload =
-    mutant("ballots-sites-in-part", "a site is told a part of the sites", Caught::by(An1), |task| {
+    mutant("site-queries-sites-in-part", "a site is told a part of the sites", Caught::by(An1), |task| {
         client(task, Arc::new(SitesInPart)).boxed()
     });
 
@@ -57,7 +57,7 @@ impl<Z: ZooKeeper> Calls<Z> for SitesInPart {
 
 /// A coordinator knows only some of the sites.
 static COORDINATES_IN_PART: Workload = mutant(
-    "ballots-coordinates-in-part",
+    "site-queries-coordinates-in-part",
     "a coordinator is told a part of the sites",
     Caught::by(An1),
     |task| client(task, Arc::new(CoordinatesInPart)).boxed(),
@@ -73,7 +73,7 @@ impl<Z: ZooKeeper> Calls<Z> for CoordinatesInPart {
 
 /// A coordinator passes a wrong path to its sites: they find no transaction.
 static PATH_OF_ANOTHER: Workload =
-    mutant("ballots-path-of-another", "a coordinator is told another path", Caught::by(An1), |task| {
+    mutant("site-queries-path-of-another", "a coordinator is told another path", Caught::by(An1), |task| {
         client(task, Arc::new(PathOfAnother)).boxed()
     });
 
@@ -87,7 +87,7 @@ impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
 
 /// A first vote is refused as a second one: the site believes in a vote that it has not cast.
 static VOTED_ALREADY: Workload = mutant(
-    "ballots-voted-already",
+    "site-queries-voted-already",
     "a vote for abort is refused as a second vote",
     Caught::by(An2),
     |task| client(task, Arc::new(VotedAlready)).boxed(),
@@ -112,7 +112,7 @@ impl<Z: ZooKeeper> Calls<Z> for VotedAlready {
 
 /// A second vote is reported as cast, but the first one counts.
 static TAKES_THE_FIRST_VOTE: Workload = mutant(
-    "ballots-takes-the-first-vote",
+    "site-queries-takes-the-first-vote",
     "a second vote returns done, and the first one stands",
     Caught::by(An1),
     |task| client(task, Arc::new(TakesTheFirstVote)).boxed(),
@@ -144,7 +144,7 @@ impl<Z: ZooKeeper> Calls<Z> for TakesTheFirstVote {
 
 /// A site learns, wrongly, that the transaction does not name it: the others wait for its vote.
 static NOT_NAMED: Workload = mutant(
-    "ballots-not-named",
+    "site-queries-not-named",
     "a site that opens a transaction again is told that the transaction does not name it",
     Caught::by(An2),
     |task| client(task, Arc::new(NotNamed)).boxed(),

@@ -20,7 +20,7 @@ pub static WORKLOAD: Workload = Workload {
     about: "sites learn what they vote on and with whom, vote twice, and open what is not theirs",
     plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
     required: &[Tc1, Tc2, Tc3, Tc5, Tc6, Tc7, Tc9, Tc10, Tc11, An1, An2, An3],
-    ..Workload::own("ballots", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
+    ..Workload::own("site-queries", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
 /// What its runs must fulfil.

@@ -7,5 +7,5 @@ pub mod workload;
 
 use crate::recipe::Recipe;
 
-/// Ballots, as the catalogue lists them.
+/// What sites ask for, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&workload::WORKLOAD) };

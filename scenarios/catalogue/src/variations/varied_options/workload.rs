@@ -18,7 +18,7 @@ pub static WORKLOAD: Workload = Workload {
     about: "clients write, publish and follow a configuration with options of their own",
     plan: |seed| Plan { rounds: 6, ..Plan::drawn(seed) },
     required: &[Cf1, Cf2, Cf3, Cf4, Cf6, Cf7, An1, An2, An3],
-    ..Workload::own("settings", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
+    ..Workload::own("varied-options", objects, |task| client(task, Box::new(new)).boxed(), &STATED)
 };
 
 /// What its runs must fulfil.

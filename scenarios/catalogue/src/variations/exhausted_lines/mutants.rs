@@ -9,7 +9,7 @@ pub(super) static ALL: &[&Workload] = &[&BY_NUMBER];
 
 /// Contenders with the same number are ordered by their guids: a newcomer may be ahead of the holder.
 static BY_NUMBER: Workload = WORKLOAD.mutant(
-    "worn-lines-by-number",
+    "exhausted-lines-by-number",
     "contenders stand in the order of their numbers where the numbers have run out",
     Caught::by(Mx4).harm(&[Mx2]),
     &[],

@@ -292,7 +292,7 @@ const BREAKS: &[Fault] = &[Fault::SessionExpiry, Fault::Disconnect];
 
 /// A holder's session ends, the next client is granted the lock, and the first client's write is applied beside it.
 static TRANSACT_UNFENCED: Workload = mutant(
-    "guards-transact-unfenced",
+    "guard-methods-transact-unfenced",
     "transact sends the writes without the check of the hold's znode",
     Caught::by(Mx17),
     ENDS,
@@ -302,7 +302,7 @@ static TRANSACT_UNFENCED: Workload = mutant(
 
 /// The directory exists whichever client holds the lock: the check fences nothing.
 static FENCE_OF_DIRECTORY: Workload = mutant(
-    "guards-fence-of-directory",
+    "guard-methods-fence-of-directory",
     "the fence checks the lock's directory",
     Caught::by(Mx17),
     ENDS,
@@ -312,7 +312,7 @@ static FENCE_OF_DIRECTORY: Workload = mutant(
 
 /// The reply is lost, and the write was applied: the second attempt applies it again.
 static ONCE_RESENDS: Workload = mutant(
-    "guards-once-resends",
+    "guard-methods-once-resends",
     "transact_once sends the writes again after a lost reply, without a receipt",
     Caught::by(Mx17).or(&[(An3, "the second attempt is refused, and the first was applied")]),
     &[Fault::ReplyLost],
@@ -322,7 +322,7 @@ static ONCE_RESENDS: Workload = mutant(
 
 /// The request is lost, and the write was not applied.
 static ONCE_TAKES_LOSS_FOR_SUCCESS: Workload = mutant(
-    "guards-once-takes-loss-for-success",
+    "guard-methods-once-takes-loss-for-success",
     "transact_once returns done after a lost request",
     Caught::by(An1),
     &[Fault::RequestLost],
@@ -332,7 +332,7 @@ static ONCE_TAKES_LOSS_FOR_SUCCESS: Workload = mutant(
 
 /// A holder that checks its state before each effect continues beside the next holder.
 static STATE_ALWAYS_HELD: Workload = mutant(
-    "guards-state-always-held",
+    "guard-methods-state-always-held",
     "the state says that the lock is held although the connection is lost, or the session is over",
     Caught::by(Mx14).or(&[(Le9, "of an office")]),
     BREAKS,
@@ -343,7 +343,7 @@ static STATE_ALWAYS_HELD: Workload = mutant(
 /// A holder without replies continues nearly until the ensemble may have ended its session, although its caller asked
 /// for more time to stop.
 static MARGIN_OVERLOOKED: Workload = mutant(
-    "guards-margin-overlooked",
+    "guard-methods-margin-overlooked",
     "a holder stops a tenth of the session timeout before its end, whatever margin its caller asked for",
     Caught::by(Mx14)
         .or(&[(Le9, "of an office"), (An1, "the instant that a suspicion tells lacks the margin")]),
@@ -354,7 +354,7 @@ static MARGIN_OVERLOOKED: Workload = mutant(
 
 /// A holder continues while its connection is lost.
 static RESUMES_TOO_EARLY: Workload = mutant(
-    "guards-resumes-too-early",
+    "guard-methods-resumes-too-early",
     "resumed returns while the connection is lost",
     Caught::by(Mx14).or(&[
         (Le9, "of an office"),
@@ -371,7 +371,7 @@ static RESUMES_TOO_EARLY: Workload = mutant(
 
 /// Work continues after its hold.
 static RUN_GOES_ON: Workload = mutant(
-    "guards-run-goes-on",
+    "guard-methods-run-goes-on",
     "run drives the work to its end, whatever becomes of the hold",
     Caught::by(Mx14).or(&[(Le9, "of an office"), (Mx1, "another client writes meanwhile")]),
     BREAKS,
@@ -381,7 +381,7 @@ static RUN_GOES_ON: Workload = mutant(
 
 /// The holder is evicted instead of a waiter.
 static EVICTS_THE_FIRST: Workload = lie(
-    "guards-evicts-the-first",
+    "guard-methods-evicts-the-first",
     "evict deletes the first contender, whichever it was given",
     Caught::by(An1).or(&[(An4, "the first was meant, and was looked up")]),
     |task| run(task, Wrong::EvictsTheFirst),
@@ -389,7 +389,7 @@ static EVICTS_THE_FIRST: Workload = lie(
 
 /// An operator takes a waiter for the holder.
 static LISTS_BY_NAME: Workload = lie(
-    "guards-lists-by-name",
+    "guard-methods-lists-by-name",
     "contenders are listed in the order of their names",
     Caught::by(An1),
     |task| run(task, Wrong::ListsByName),
@@ -397,7 +397,7 @@ static LISTS_BY_NAME: Workload = lie(
 
 /// A client that waits until no contender is ahead of it continues too early.
 static LISTS_WITHOUT_THE_FIRST: Workload = lie(
-    "guards-lists-without-the-first",
+    "guard-methods-lists-without-the-first",
     "the list of contenders lacks the first one",
     Caught::by(An1),
     |task| run(task, Wrong::ListsWithoutTheFirst),
@@ -405,7 +405,7 @@ static LISTS_WITHOUT_THE_FIRST: Workload = lie(
 
 /// A holder whose policy is to continue until the deadline stops at each short connection loss.
 static STOPS_TOO_SOON: Workload = mutant(
-    "guards-stops-too-soon",
+    "guard-methods-stops-too-soon",
     "a holder is told to stop when the connection is lost, although by its policy it goes on until the deadline",
     Caught::by(Mx16).or(&[(Le10, "of an office")]),
     BREAKS,
@@ -415,7 +415,7 @@ static STOPS_TOO_SOON: Workload = mutant(
 
 /// The contenders' znodes do not identify the holder.
 static WITHOUT_DATA: Workload = lie(
-    "guards-without-data",
+    "guard-methods-without-data",
     "the data that a contender's znode was to have are left out",
     Caught::by(An1),
     |task| run(task, Wrong::WithoutData),
@@ -424,7 +424,7 @@ static WITHOUT_DATA: Workload = lie(
 /// An application that opens a new session after a session's end, and keeps the session after a deletion of its znode,
 /// does the wrong thing.
 static LOST_FOR_ANOTHER_REASON: Workload = mutant(
-    "guards-lost-for-another-reason",
+    "guard-methods-lost-for-another-reason",
     "a lost hold gives another reason than the one that there is",
     Caught::by(An1),
     BREAKS,
@@ -434,7 +434,7 @@ static LOST_FOR_ANOTHER_REASON: Workload = mutant(
 
 /// A caller that plans by that instant acts within the margin that was left for the clocks.
 static SUSPECT_FOR_TOO_LONG: Workload = mutant(
-    "guards-suspect-for-too-long",
+    "guard-methods-suspect-for-too-long",
     "a suspect hold is said to be the holder's until the session may end, without the margin",
     Caught::by(An1),
     BREAKS,
@@ -444,7 +444,7 @@ static SUSPECT_FOR_TOO_LONG: Workload = mutant(
 
 /// The caller continues with the version of another znode.
 static RESULTS_REVERSED: Workload = lie(
-    "guards-results-reversed",
+    "guard-methods-results-reversed",
     "transact returns the results in another order than its operations",
     Caught::by(An1),
     |task| run(task, Wrong::ResultsReversed),

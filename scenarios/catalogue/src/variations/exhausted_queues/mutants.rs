@@ -13,7 +13,7 @@ pub(super) static ALL: &[&Workload] = &[&PUTS_TO_THE_END];
 /// At the end of its numbers a server gives the last one again: a consumer that has read the item of that name deletes
 /// the next one. The first item is delivered twice, the second never.
 static PUTS_TO_THE_END: Workload = WORKLOAD.mutant(
-    "worn-queues-puts-to-the-end",
+    "exhausted-queues-puts-to-the-end",
     "a queue that puts items for as long as a server gives a number",
     Caught::by(Qu1).or(&[
         (Qu2, "the item with the same name is lost"),

@@ -1,6 +1,6 @@
 //! Locks of all kinds and elections on directories whose sequence numbers are exhausted.
 //!
-//! As the [workload of guards](crate::variations::guards::workload), on directories that have had so many children that few numbers
+//! As the [workload of guards](crate::variations::guard_methods::workload), on directories that have had so many children that few numbers
 //! are left, or none. At 2147483647 a server's counter stays: all further contenders get that number, or negative ones
 //! while creates are pipelined. The number no longer defines their order, but the czxid does. So all promises about
 //! contenders hold beyond the last number: the order of grants, mutual exclusion, no herd. One call is refused: a
@@ -9,8 +9,8 @@
 mod mutants;
 
 use crate::prelude::*;
-use crate::variations::guards::holds::{Line, THINGS};
-use crate::variations::guards::workload::{client, objects};
+use crate::variations::guard_methods::holds::{Line, THINGS};
+use crate::variations::guard_methods::workload::{client, objects};
 use std::time::Duration;
 
 /// Contenders without numbers, as the catalogue lists them.
@@ -26,7 +26,12 @@ pub static WORKLOAD: Workload = Workload {
         ..Plan::drawn(seed)
     },
     required: &[Mx1, Mx4, Mx5, Mx6, Mx7, Mx12, Rw2, Le2, Le3, An1, An2, An3],
-    ..Workload::own("worn-lines", objects, |task| client(task, &THINGS, Box::new(Line::new)).boxed(), &STATED)
+    ..Workload::own(
+        "exhausted-lines",
+        objects,
+        |task| client(task, &THINGS, Box::new(Line::new)).boxed(),
+        &STATED,
+    )
 };
 
 /// What its runs must fulfil.

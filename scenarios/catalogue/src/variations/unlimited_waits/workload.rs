@@ -26,7 +26,7 @@ pub static WORKLOAD: Workload = Workload {
     about: "clients wait at a barrier and at double barriers without a time limit",
     plan: |seed| Plan { rounds: 6, ..Plan::drawn(seed) },
     required: &[Ba1, Ba2, Ba3, Ba4, Ba5, Db1, Db2, Db3, Db6, Db7, Db10, An1, An2],
-    ..Workload::own("gates", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
+    ..Workload::own("unlimited-waits", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
 /// What its runs must fulfil.

@@ -49,7 +49,7 @@ const fn mutant(
 
 /// A registration's data are reported as replaced, but are not: clients still use the old address.
 static SET_PRETENDS: Workload = mutant(
-    "services-set-pretends",
+    "changing-data-set-pretends",
     "replacing the data of a registration returns done and writes nothing",
     Caught::by(An1),
     &[],
@@ -66,7 +66,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetPretends {
 
 /// A registration is reported as removed after its data were replaced: its owner registers again.
 static SET_DENIES: Workload = mutant(
-    "services-set-denies",
+    "changing-data-set-denies",
     "replacing the data of a registration writes them, and says that the znode is removed",
     Caught::by(An2).or(&[(An3, "the data were written")]),
     &[],
@@ -87,7 +87,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetDenies {
 
 /// A permanent name's value is written without the guid in front: its owner does not recognise it.
 static SET_PERMANENT_WITHOUT_GUID: Workload = mutant(
-    "services-set-permanent-without-guid",
+    "changing-data-set-permanent-without-guid",
     "the value of a permanent name is written without the guid of its registration",
     Caught::by(An1),
     &[],
@@ -109,7 +109,7 @@ impl<Z: ZooKeeper> Calls<Z> for SetPermanentWithoutGuid {
 
 /// A member's data are reported as replaced, but are not.
 static MEMBER_SET_PRETENDS: Workload = mutant(
-    "services-member-set-pretends",
+    "changing-data-member-set-pretends",
     "replacing the data of a member returns done and writes nothing",
     Caught::by(An1),
     &[],
@@ -126,7 +126,7 @@ impl<Z: ZooKeeper> Calls<Z> for MemberSetPretends {
 
 /// A restarted owner learns, wrongly, that it has no registration: it never removes its name.
 static FORGETS_ITS_REGISTRATION: Workload = mutant(
-    "services-forgets-its-registration",
+    "changing-data-forgets-its-registration",
     "a permanent registration is not found by its guid",
     Caught::by(An2),
     &[],
@@ -148,7 +148,7 @@ impl<Z: ZooKeeper> Calls<Z> for ForgetsItsRegistration {
 
 /// A follower of a name receives the first value, but no change.
 static FOLLOWS_ONCE: Workload = mutant(
-    "services-follows-once",
+    "changing-data-follows-once",
     "a follower of a name is told of no change",
     Caught::by(Ns5),
     &[],
@@ -168,7 +168,7 @@ impl<Z: ZooKeeper> Calls<Z> for FollowsOnce {
 
 /// A follower of a name acts on each change twice.
 static FOLLOW_REPEATS: Workload = mutant(
-    "services-follow-repeats",
+    "changing-data-follow-repeats",
     "a follower of a name is told the same again",
     Caught::by(Ns5),
     &[],
@@ -196,7 +196,7 @@ impl<Z: ZooKeeper> Calls<Z> for FollowRepeats {
 
 /// A join is refused as a second one, but the client is no member.
 static JOINED_ALREADY: Workload = mutant(
-    "services-joined-already",
+    "changing-data-joined-already",
     "a join is refused although the client is no member",
     Caught::by(An2),
     &[],
@@ -214,7 +214,7 @@ impl<Z: ZooKeeper> Calls<Z> for JoinedAlready {
 
 /// The czxid of a membership is not that of its znode: a client that compares it takes the member for another one.
 static CZXID_OF_ANOTHER: Workload = mutant(
-    "services-czxid-of-another",
+    "changing-data-czxid-of-another",
     "the czxid of a membership is that of no znode of it",
     Caught::by(Gm4),
     &[],
@@ -233,7 +233,7 @@ impl<Z: ZooKeeper> Calls<Z> for CzxidOfAnother {
 static NEVER_LOST: Workload = Workload {
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() }.with(LOSSES, 0.05),
     ..mutant(
-        "services-never-lost",
+        "changing-data-never-lost",
         "the state of a membership is held, whatever has become of it",
         Caught::by(Gm6).or(&[(An1, "the state that it tells is not so")]),
         LOSSES,
@@ -251,7 +251,7 @@ impl<Z: ZooKeeper> Calls<Z> for NeverLost {
 
 /// A view shows the data that a member had when it was first seen: clients still use the old address.
 static SHOWS_OLD_DATA: Workload = mutant(
-    "services-shows-old-data",
+    "changing-data-shows-old-data",
     "a view shows the first data of a member that it has seen",
     Caught::by(Gm1),
     &[],
@@ -279,7 +279,7 @@ impl<Z: ZooKeeper> Calls<Z> for ShowsOldData {
 
 /// A view has only the names of its members: clients do not know their addresses.
 static SHOWS_NO_DATA: Workload = mutant(
-    "services-shows-no-data",
+    "changing-data-shows-no-data",
     "a view lacks the data of its members, which were asked for",
     Caught::by(Gm1),
     &[],

@@ -20,7 +20,7 @@ pub(super) static WORKLOAD: Workload = Workload {
     plan: |_| plan(),
     faults: &[],
     required: &[An2],
-    ..Workload::own("mistakes", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
+    ..Workload::own("invalid-input", objects, |task| client(task, Arc::new(Right)).boxed(), &STATED)
 };
 
 /// A plan without faults: no request is sent that a fault could affect.

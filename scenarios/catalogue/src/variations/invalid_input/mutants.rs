@@ -48,7 +48,7 @@ fn mends<C: Client>(task: Task<C>, mend: fn(&mut Input, Input)) -> BoxFuture<'st
 
 /// A typing error in a path makes a second object, which no other client uses.
 static MENDS_PATHS: Workload = mutant(
-    "mistakes-mends-paths",
+    "invalid-input-mends-paths",
     "a path that breaks the rules is taken for another one",
     Caught::by(An1).or(OTHERWISE),
     |task| mends(task, |input, good| input.path = good.path),
@@ -56,7 +56,7 @@ static MENDS_PATHS: Workload = mutant(
 
 /// A name that cannot be a component of a path is written differently: no client finds it.
 static MENDS_NAMES: Workload = mutant(
-    "mistakes-mends-names",
+    "invalid-input-mends-names",
     "a name, an id, a key or a site that is no part of a path is taken for another one",
     Caught::by(An1).or(OTHERWISE),
     |task| mends(task, |input, good| input.name = good.name),
@@ -64,7 +64,7 @@ static MENDS_NAMES: Workload = mutant(
 
 /// Data that exceed the size of a request, or that revoke a hold, are replaced.
 static CUTS_DATA: Workload = mutant(
-    "mistakes-cuts-data",
+    "invalid-input-cuts-data",
     "data that fit into no request, or that mean something else, are cut",
     Caught::by(An1).or(OTHERWISE),
     |task| mends(task, |input, good| input.data = good.data),
@@ -72,7 +72,7 @@ static CUTS_DATA: Workload = mutant(
 
 /// A holder relies on a margin that it does not have.
 static CUTS_MARGINS: Workload = mutant(
-    "mistakes-cuts-margins",
+    "invalid-input-cuts-margins",
     "a margin that no hold could survive is cut",
     Caught::by(An1).or(OTHERWISE),
     |task| mends(task, |input, good| input.margin = good.margin),
@@ -80,7 +80,7 @@ static CUTS_MARGINS: Workload = mutant(
 
 /// A call with bad input returns done: its caller never learns that it had no effect.
 static DOES_NOTHING: Workload = mutant(
-    "mistakes-does-nothing",
+    "invalid-input-does-nothing",
     "a call with bad input returns done",
     Caught::by(An1).or(OTHERWISE),
     |task| client(task, Arc::new(DoesNothing)).boxed(),
@@ -107,7 +107,7 @@ impl<Z: ZooKeeper> Makes<Z> for DoesNothing {
 
 /// Bad input is refused only after a request to the servers: a mistake in a loop loads them.
 static ASKS_FIRST: Workload = mutant(
-    "mistakes-asks-first",
+    "invalid-input-asks-first",
     "bad input is refused when a request has been sent",
     Caught::by(An2),
     |task| client(task, Arc::new(AsksFirst)).boxed(),

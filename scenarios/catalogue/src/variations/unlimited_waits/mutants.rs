@@ -32,10 +32,12 @@ const fn mutant(
 }
 
 /// A client passes while the barrier stands.
-static WAIT_PRETENDS: Workload =
-    mutant("gates-wait-pretends", "a wait without a limit returns at once", Caught::by(Ba1), |task| {
-        client(task, Arc::new(WaitPretends)).boxed()
-    });
+static WAIT_PRETENDS: Workload = mutant(
+    "unlimited-waits-wait-pretends",
+    "a wait without a limit returns at once",
+    Caught::by(Ba1),
+    |task| client(task, Arc::new(WaitPretends)).boxed(),
+);
 
 struct WaitPretends;
 
@@ -47,7 +49,7 @@ impl<Z: ZooKeeper> Calls<Z> for WaitPretends {
 
 /// A client passes while a barrier stands.
 static WAIT_DOWN_PRETENDS: Workload = mutant(
-    "gates-wait-down-pretends",
+    "unlimited-waits-wait-down-pretends",
     "a wait without a limit until no barrier stands returns at once",
     Caught::by(Ba1),
     |task| client(task, Arc::new(WaitDownPretends)).boxed(),
@@ -63,7 +65,7 @@ impl<Z: ZooKeeper> Calls<Z> for WaitDownPretends {
 
 /// A client is not notified that the barrier is gone.
 static WAITS_FOR_EVER: Workload = mutant(
-    "gates-waits-for-ever",
+    "unlimited-waits-waits-for-ever",
     "a wait without a limit looks once, and does not end when the barrier is lowered",
     Caught::by(Ba2),
     |task| client(task, Arc::new(WaitsForEver)).boxed(),
@@ -83,7 +85,7 @@ impl<Z: ZooKeeper> Calls<Z> for WaitsForEver {
 
 /// A barrier outlives the client that raised it: no client lowers it.
 static STANDS_FOR_GOOD: Workload = mutant(
-    "gates-stands-for-good",
+    "unlimited-waits-stands-for-good",
     "a barrier that was to stand as long as a session stands for good",
     Caught::by(An1),
     |task| client(task, Arc::new(StandsForGood)).boxed(),
@@ -99,7 +101,7 @@ impl<Z: ZooKeeper> Calls<Z> for StandsForGood {
 
 /// A participant takes another's znode for its own: clients that watch it watch the wrong znode.
 static PATH_OF_ANOTHER: Workload = mutant(
-    "gates-path-of-another",
+    "unlimited-waits-path-of-another",
     "the path of a place inside is that of no znode of the participant",
     Caught::by(An1),
     |task| client(task, Arc::new(PathOfAnother)).boxed(),
@@ -115,7 +117,7 @@ impl<Z: ZooKeeper> Calls<Z> for PathOfAnother {
 
 /// Participants that disagree about their number begin together: one of them works with too few.
 static ENTERS_WITH_ANY_NUMBER: Workload = mutant(
-    "gates-enters-with-any-number",
+    "unlimited-waits-enters-with-any-number",
     "who enters for another number of participants is let in, or waits, as if it were for the right one",
     Caught::by(An2).or(&[(An1, "it gets in")]),
     |task| client(task, Arc::new(EntersWithAnyNumber)).boxed(),
@@ -147,7 +149,7 @@ const fn struck(
 
 /// A participant whose session is over believes that it is inside, and the others leave without it.
 static PLACE_ALWAYS_HELD: Workload = struck(
-    "gates-place-always-held",
+    "unlimited-waits-place-always-held",
     "the state of a place inside is held, whatever has become of it",
     // Few clients read the state between the deadline and the notification that the session is over.
     Caught::by(An1).within(100),
@@ -164,7 +166,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceAlwaysHeld {
 
 /// A participant stops working although it still has its place.
 static PLACE_NEVER_HELD: Workload = mutant(
-    "gates-place-never-held",
+    "unlimited-waits-place-never-held",
     "the state of a place inside is lost, although it stands",
     Caught::by(An1).or(&[(An2, "the place stands, whatever the reason")]),
     |task| client(task, Arc::new(PlaceNeverHeld)).boxed(),
@@ -180,7 +182,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceNeverHeld {
 
 /// A participant whose session is over continues to work, and is not notified.
 static PLACE_NEVER_LOST: Workload = struck(
-    "gates-place-never-lost",
+    "unlimited-waits-place-never-lost",
     "who waits to be told that its place is lost is told nothing",
     Caught::by(An1),
     |task| client(task, Arc::new(PlaceNeverLost)).boxed(),
@@ -196,7 +198,7 @@ impl<Z: ZooKeeper> Calls<Z> for PlaceNeverLost {
 
 /// A disconnected participant resumes work before it knows whether it still has its place.
 static PLACE_RESUMES_TOO_EARLY: Workload = struck(
-    "gates-place-resumes-too-early",
+    "unlimited-waits-place-resumes-too-early",
     "a place inside is said to be confirmed while the connection is lost",
     Caught::by(An1),
     |task| client(task, Arc::new(PlaceResumesTooEarly)).boxed(),

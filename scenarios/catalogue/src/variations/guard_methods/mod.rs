@@ -16,6 +16,6 @@ pub mod workload;
 
 use crate::recipe::Recipe;
 
-/// Guards, as the catalogue lists them.
+/// Methods of guards, as the catalogue lists them.
 pub static RECIPE: Recipe =
     Recipe { mutants: mutants::ALL, lies: Some(&mutants::LIES), ..Recipe::of(&workload::WORKLOAD) };
