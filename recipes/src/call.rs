@@ -8,40 +8,33 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The work of a [`Call`]. Sealed: the recipes make it.
-pub trait Work: sealed::Begin + Send {}
+/// The work of a [`Call`], which begins at its first poll. The recipes make it.
+pub trait Work: Send {
+    /// The result of the call.
+    type Output;
+    /// The call once it has begun.
+    type Future: Future<Output = Self::Output> + Send;
 
-impl<W: sealed::Begin + Send> Work for W {}
+    #[doc(hidden)]
+    fn begin(self, until: Option<Time>) -> Self::Future;
+}
 
-mod sealed {
-    use crate::zk::Time;
-    use std::future::Future;
+impl<B, F> Work for B
+where
+    B: FnOnce(Option<Time>) -> F + Send,
+    F: Future + Send,
+{
+    type Output = F::Output;
+    type Future = F;
 
-    /// What begins at the first poll, with the time at which it has to end.
-    pub trait Begin {
-        type Output;
-        type Future: Future<Output = Self::Output> + Send;
-
-        fn begin(self, until: Option<Time>) -> Self::Future;
-    }
-
-    impl<B, F> Begin for B
-    where
-        B: FnOnce(Option<Time>) -> F,
-        F: Future + Send,
-    {
-        type Output = F::Output;
-        type Future = F;
-
-        fn begin(self, until: Option<Time>) -> F {
-            self(until)
-        }
+    fn begin(self, until: Option<Time>) -> F {
+        self(until)
     }
 }
 
 pin_project! {
-    /// A call of a recipe: what acquires, waits, enters or joins, and what gives back (`release`, `resign`, `leave`). Nothing is sent
-    /// before its first poll.
+    /// A call of a recipe: what acquires, waits, enters or joins, and what gives back (`release`, `resign`, `leave`).
+    /// Nothing is sent before its first poll.
     ///
     /// Await it, or limit it first:
     ///
@@ -56,7 +49,7 @@ pin_project! {
     /// # });
     /// ```
     #[must_use = "a call does nothing unless it is awaited"]
-    pub struct Call<Z, W: sealed::Begin> {
+    pub struct Call<Z, W: Work> {
         zk: Z,
         until: Option<Time>,
         begin: Option<W>,
@@ -70,9 +63,9 @@ impl<Z: ZooKeeper, W: Work> Call<Z, W> {
         Call { zk: zk.clone(), until: None, begin: Some(begin), work: None }
     }
 
-    /// Limits the call, over all its retries. The time counts from this call of `within`, not from the first poll. Most calls give up when it is over, with
-    /// [`Error::is_timed_out`](crate::Error::is_timed_out), and their clean-up is under way; the docs of each call say what
-    /// it does.
+    /// Limits the call, over all its retries. The time counts from this call of `within`, not from the first poll. Most
+    /// calls give up when it is over, with [`Error::is_timed_out`](crate::Error::is_timed_out), and their clean-up is
+    /// under way; the docs of each call say what it does.
     pub fn within(mut self, limit: Duration) -> Self {
         self.until = Some(self.zk.now() + limit);
         self
@@ -91,7 +84,7 @@ impl<Z, W: Work> Future for Call<Z, W> {
     }
 }
 
-impl<Z, W: sealed::Begin> fmt::Debug for Call<Z, W> {
+impl<Z, W: Work> fmt::Debug for Call<Z, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("until", &self.until).finish_non_exhaustive()
     }

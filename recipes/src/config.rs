@@ -23,13 +23,11 @@ use crate::parts::barrier_read;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, present, reconnected, until_answered};
 use crate::parts::setters::setters;
+use crate::parts::watch_loop::{Incarnations, Updates, Versioned};
 use crate::zk::{CreateMode, Data, Error, ErrorKind, Stat, ZooKeeper, path};
 use std::future::Future;
 
 const RECIPE: &str = "config";
-
-use crate::parts::watch_loop::Incarnations;
-pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
 /// Options of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +81,7 @@ setters!(ConfigOptions {
 /// # Examples
 ///
 /// ```
-/// use zk_recipes::config::{Config, ConfigOptions, Update};
+/// use zk_recipes::{Config, ConfigOptions, Update};
 ///
 /// # sim_zk::doc_example(|zk| async move {
 /// let config = Config::new(&zk, "/config/limits", ConfigOptions::default())?;

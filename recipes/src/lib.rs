@@ -2,7 +2,7 @@
 //!
 //! The same code runs on a real ensemble (crate `zk-client`) and on the simulated one of the crate `sim-zk`. The
 //! crate spawns no task, reads no clock, draws no random number and polls nothing: time, waiting and identity come through
-//! the trait. The private module `parts` has the parts that recipes share, and says which recipe uses which.
+//! the trait.
 //!
 //! | module | content |
 //! |---|---|

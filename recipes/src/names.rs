@@ -26,12 +26,12 @@ use crate::parts::retry::{again, connected, present, reconnected, unless_again};
 use crate::parts::select::within;
 use crate::parts::setters::setters;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
+use crate::parts::watch_loop::{Updates, Versioned};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, ErrorKind, Guid, ZooKeeper, path};
 use std::time::Duration;
 
 pub use crate::parts::claim::IfTaken;
-pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
 const RECIPE: &str = "names";
 

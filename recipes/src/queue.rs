@@ -1,18 +1,19 @@
-//! A distributed queue: producers put items, consumers take them in order, and a lost reply neither loses nor duplicates
-//! one.
+//! A distributed queue: producers put items, consumers take them in order, and a lost reply neither loses nor
+//! duplicates one.
 //!
 //! 1. *Put*: one transaction creates the items, all or none, with the producer's receipt in front.
-//! 2. *List*, when the last list is used up: the unclaimed items, sorted by number. A stale list misses only younger ones.
+//! 2. *List*, when the last list is used up: the unclaimed items, sorted by number. A stale list misses only younger
+//!    ones.
 //! 3. *Read* the first of them, a few ahead; an item that is gone is dropped from the list.
-//! 4. *Take*: one transaction deletes them, in the versions that were read, with the consumer's receipt in front. Or *claim*:
-//!    it creates a claim for each, and raises the item's version, which counts deliveries. A refused consumer gets none of
-//!    them, and waits its turn as in step 6 before it tries again.
+//! 4. *Take*: one transaction deletes them, in the versions that were read, with the consumer's receipt in front. Or
+//!    *claim*: it creates a claim for each, and raises the item's version, which counts deliveries. A refused consumer
+//!    gets none of them, and waits its turn as in step 6 before it tries again.
 //! 5. *Done*: one transaction deletes item and claim. *Give back*: it deletes the claim alone.
-//! 6. *Empty*: join the idle consumers, of which only the first watches the queue. The transaction of step 4 also deletes
-//!    its znode, which wakes the next.
+//! 6. *Empty*: join the idle consumers, of which only the first watches the queue. The transaction of step 4 also
+//!    deletes its znode, which wakes the next.
 //!
-//! After "Queues" of ZooKeeper's recipes page, where items are ephemeral and die with their producer, and a consumer that
-//! loses the reply to a delete does not know whether it got the item.
+//! After "Queues" of ZooKeeper's recipes page, where items are ephemeral and die with their producer, and a consumer
+//! that loses the reply to a delete does not know whether it got the item.
 
 mod ahead;
 mod claimed;
@@ -44,8 +45,8 @@ const RECIPE: &str = "queue";
 pub enum Delivery {
     /// Taking deletes the item: a consumer that dies with it in hand loses it.
     AtMostOnce,
-    /// Taking claims the item until its consumer is done with it. If the consumer's session ends before that, the item is
-    /// delivered again.
+    /// Taking claims the item until its consumer is done with it. If the consumer's session ends before that, the item
+    /// is delivered again.
     AtLeastOnce,
 }
 
@@ -103,23 +104,24 @@ setters!(QueueOptions {
 ///   [relaxed consumer](ConsumerOptions::window) passes over fewer items than its window has.
 /// * *[`Delivery::AtMostOnce`]*: an item is delivered to one consumer; it is lost only with a consumer that dies, or is
 ///   dropped, with it in hand.
-/// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is delivered again only after its consumer's session has ended or it
-///   was given back. Done takes effect exactly once, together with further writes if wished.
+/// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is delivered again only after its consumer's session has ended or
+///   it was given back. Done takes effect exactly once, together with further writes if wished.
 /// * *No thundering herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
 /// * *No name twice*: a put that would make more than 2,130,706,431 items of the directory is refused as
 ///   [`Error::is_exhausted`]. That is 16,777,216 before the end of ZooKeeper's counter, from which on a server assigns
 ///   the last name again whenever it is free.
 ///
-/// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list. A list has 20
-/// bytes for each item: `zk-client` reads replies of up to 64 MiB by default (`Options::max_reply_bytes`), other clients may refuse more than 1 MB.
+/// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list. A list
+/// has 20 bytes for each item: `zk-client` reads replies of up to 64 MiB by default (`Options::max_reply_bytes`), other
+/// clients may refuse more than 1 MB.
 ///
 /// # Cost
 ///
 /// A put: one request for any number of items. A take: one write for any number of items, and a read and a list now and
-/// then: a read is of up to 16 small items ahead. Of consumers that keep to the order only one at a time gets on; beside it the
-/// others wait their turn. A long queue is listed at the beginning and when the list is used up; in between a consumer learns from
-/// reads what others have taken. The first call of each producer or consumer creates its receipt and checks the queue's mode: two requests in one
-/// round trip.
+/// then: a read is of up to 16 small items ahead. Of consumers that keep to the order only one at a time gets on;
+/// beside it the others wait their turn. A long queue is listed at the beginning and when the list is used up; in
+/// between a consumer learns from reads what others have taken. The first call of each producer or consumer creates its
+/// receipt and checks the queue's mode: two requests in one round trip.
 ///
 /// # Examples
 ///
@@ -190,8 +192,8 @@ pub(crate) struct QueueCore<Z: ZooKeeper> {
     next_number: Arc<AtomicU32>,
 }
 
-/// The number from which on no item is put, 16,777,216 numbers before the end. A handle learns the next number by its own puts
-/// alone: the distance is for those of others since.
+/// The number from which on no item is put, 16,777,216 numbers before the end. A handle learns the next number by its
+/// own puts alone: the distance is for those of others since.
 const LAST_NUMBER: u32 = i32::MAX as u32 - (1 << 24);
 
 /// The longest path below the queue.

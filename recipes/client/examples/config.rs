@@ -14,9 +14,8 @@ mod common;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
-use zk_recipes::config::Update;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Error};
+use zk_recipes::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Error, Update};
 
 fn main() -> ExitCode {
     common::run("config", example)

@@ -12,9 +12,9 @@ mod common;
 
 use std::process::ExitCode;
 use std::time::Duration;
-use zk_recipes::names::{Freshness, Update};
+use zk_recipes::names::Freshness;
 use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{Error, Names, NamesOptions};
+use zk_recipes::{Error, Names, NamesOptions, Update};
 
 fn main() -> ExitCode {
     common::run("names", example)

@@ -1,7 +1,7 @@
 //! A session with a real ensemble: the trait [`ZooKeeper`] over TCP, with tokio.
 //!
-//! The session machine is [`zk_protocol::session`], which the simulation runs, too. This crate adds bytes, sockets, a clock, TLS
-//! and SASL.
+//! The session machine is [`zk_protocol::session`], which the simulation runs, too. This crate adds bytes, sockets, a
+//! clock, TLS and SASL.
 //!
 //! ```toml
 //! [dependencies]
@@ -24,55 +24,36 @@
 //! # }
 //! ```
 //!
-//! | module | content |
-//! |---|---|
-//! | `options`, `acl`, `address` | how a session is opened, who may do what with what it creates, what a connect string names |
-//! | `session` | a session's life: opened, shared, closed with the last handle |
-//! | `core` | what all clones share, behind one lock: the machine, who waits for what, the bytes that are to leave |
-//! | `request` | requests as they are written, answers as they are read |
-//! | `subject` | what a failed request asked for, as its error tells |
-//! | `reply` | what users wait for: answers, watches, time |
-//! | `link` | the task that drives a session: it opens connections, moves bytes, lets the machine act |
-//! | `race` | a round of attempts, which overlap |
-//! | `attempts`, `failed` | what attempts are doing, and why they failed |
-//! | `handshake`, `tls`, `tls_port`, `sasl` | how a connection begins |
-//! | `frames` | the receive buffer |
-//! | `life` | what an operator is told of a session |
-//! | `clock`, `alarms` | the handle's clock, which goes on while the machine sleeps; what callers wait for by it |
-//! | `ephemerals` | what the session's ephemerals take in the transaction that ends it |
-//! | `duties` | promises to clean up, on the runtime in which the handle was opened |
-//! | `fuzz` | what a fuzz target does with its bytes, behind the feature `fuzzing` |
-//!
 //! # What a session does
 //!
 //! With the session timeout T, and n servers or addresses:
 //!
-//! * A ping is sent after T/3 without a request. A connection is given up after 2/3 T without a byte from the server: a part
-//!   of a long reply counts for that, but only whole answers renew the lease.
-//! * A round of attempts takes T at the most, or [`connect_timeout`](Options::connect_timeout). It tries all servers, and all
-//!   addresses of their names, and the attempts overlap (after RFC 8305): the next one begins when one has failed, and after
-//!   250 ms at the latest, or sooner, so that all n have begun after half of the round. A new session is asked of all of
-//!   them, and closed where it was not needed. One that exists is asked of one server at a time, each of which has its n-th
-//!   part of the round before the next one is asked. As long as one of them is silent, all begin again after a third of the
-//!   round, and after two thirds: a silent connection may stay so.
-//! * The next round follows after a random pause: up to T/20, and up to T/10 after a round without a connection, which is
-//!   followed by a rest of up to a second besides.
+//! * A ping is sent after T/3 without a request. A connection is given up after 2/3 T without a byte from the server: a
+//!   part of a long reply counts for that, but only whole answers renew the lease.
+//! * A round of attempts takes T at the most, or [`connect_timeout`](Options::connect_timeout). It tries all servers,
+//!   and all addresses of their names, and the attempts overlap (after RFC 8305): the next one begins when one has
+//!   failed, and after 250 ms at the latest, or sooner, so that all n have begun after half of the round. A new session
+//!   is asked of all of them, and closed where it was not needed. One that exists is asked of one server at a time,
+//!   each of which has its n-th part of the round before the next one is asked. As long as one of them is silent, all
+//!   begin again after a third of the round, and after two thirds: a silent connection may stay so.
+//! * The next round follows after a random pause: up to T/20, and up to T/10 after a round without a connection, which
+//!   is followed by a rest of up to a second besides.
 //! * A request without a connection waits for the next round, and fails with it.
-//! * A session ends when a server says so, in whichever answer, when it is closed, and when its credentials are refused or
-//!   missed, however long no server can be reached: the session of an ensemble that was down continues afterwards (see
-//!   [`Over::Expired`](zk_recipes::zk::Over)). An ensemble that came back empty or from an old backup turns the client away; after
-//!   T without a confirmation it is asked whether it knows the session at all.
+//! * A session ends when a server says so, in whichever answer, when it is closed, and when its credentials are refused
+//!   or missed, however long no server can be reached: the session of an ensemble that was down continues afterwards
+//!   (see [`Over::Expired`](zk_recipes::zk::Over)). An ensemble that came back empty or from an old backup turns the
+//!   client away; after T without a confirmation it is asked whether it knows the session at all.
 //! * Watches are registered again on each connection, before other requests, in requests of 128 kB.
 //! * Credentials are sent on every connection, before other requests. If they are refused the session ends with
 //!   [`Over::AuthFailed`](zk_recipes::zk::Over).
 //!
 //! # What is assumed
 //!
-//! The lease [`safe_until`](ZooKeeper::safe_until) is one session timeout after the *sending* of the last answered request
-//! or ping. A holder until then assumes that
+//! The lease [`safe_until`](ZooKeeper::safe_until) is one session timeout after the *sending* of the last answered
+//! request or ping. A holder until then assumes that
 //!
-//! 1. this machine's clock and the leader's agree on a session timeout to within the recipe's margin. The clock continues
-//!    during a suspend on Linux, and so do alarms; elsewhere a machine that was suspended needs a fence;
+//! 1. this machine's clock and the leader's agree on a session timeout to within the recipe's margin. The clock
+//!    continues during a suspend on Linux, and so do alarms; elsewhere a machine that was suspended needs a fence;
 //! 2. the server that answered was in touch with its leader.
 //!
 //! # What is never done
@@ -86,12 +67,12 @@
 //!
 //! # How many ephemerals a session may own
 //!
-//! Waiters, holders, members and registrations are ephemerals. When their session ends, its server logs one transaction with the
-//! paths of all of them, however long it is; above twice `jute.maxbuffer` no server can read it again, and none that has logged it
-//! starts again (ZOOKEEPER-4306; seen on 3.8.0). So a client counts the bytes of its session's ephemerals, 4 and the path with its
-//! chroot for each, and refuses the create that would pass [`max_ephemeral_bytes`](Options::max_ephemeral_bytes) before it is sent
-//! ([`Error::is_session_full`]). A recipe's call ends with that error, and leaves nothing. The default is what servers with default
-//! settings survive:
+//! Waiters, holders, members and registrations are ephemerals. When their session ends, its server logs one transaction
+//! with the paths of all of them, however long it is; above twice `jute.maxbuffer` no server can read it again, and
+//! none that has logged it starts again (ZOOKEEPER-4306; seen on 3.8.0). So a client counts the bytes of its session's
+//! ephemerals, 4 and the path with its chroot for each, and refuses the create that would pass
+//! [`max_ephemeral_bytes`](Options::max_ephemeral_bytes) before it is sent ([`Error::is_session_full`]). A recipe's
+//! call ends with that error, and leaves nothing. The default is what servers with default settings survive:
 //!
 //! | bytes of each path | ephemerals of a session |
 //! |---|---|
@@ -102,15 +83,17 @@
 //! | 500 | 4,160 |
 //! | 905 | 2,307 |
 //!
-//! At the limit the ephemerals are read from the server before a create is refused, since other clients may have deleted some; the
-//! calls behind it wait for that (`getEphemerals`: ZooKeeper 3.6 or later). Beyond it, use several sessions.
+//! At the limit the ephemerals are read from the server before a create is refused, since other clients may have
+//! deleted some; the calls behind it wait for that (`getEphemerals`: ZooKeeper 3.6 or later). Beyond it, use several
+//! sessions.
 //!
 //! # Spans and events
 //!
-//! With the feature `tracing`, which is on by default, the client has a span `session` from `Client::open` to the session's end, with the field
-//! `servers`, and in it a span `connect` for each time without a connection, with the fields `session` and `outcome` (`opened`,
-//! `resumed`, `moved`, `expired`, `closed`, `auth_failed`, `given_up`). Spans and events have the target `zk_client`. Names
-//! of fields follow OpenTelemetry's conventions. No field has credentials, keys or data. A session with a connection says nothing at level INFO.
+//! With the feature `tracing`, which is on by default, the client has a span `session` from `Client::open` to the
+//! session's end, with the field `servers`, and in it a span `connect` for each time without a connection, with the
+//! fields `session` and `outcome` (`opened`, `resumed`, `moved`, `expired`, `closed`, `auth_failed`, `given_up`). Spans
+//! and events have the target `zk_client`. Names of fields follow OpenTelemetry's conventions. No field has
+//! credentials, keys or data. A session with a connection says nothing at level INFO.
 //!
 //! | event | level | fields | when |
 //! |---|---|---|---|
@@ -225,19 +208,19 @@ pub struct Client {
 impl Client {
     /// Opens a session: `host:port`, several of them separated by commas, and at the end an optional chroot
     /// (`zk1:2181,zk2:2181/app`), which must exist: otherwise creates fail with `NoNode`. The default port is 2181.
-    /// `tcp+tls://host:port` is a server with TLS, `tcp://host:port` one without; an IPv6 address is `[address]:port`. Blanks
-    /// around servers and a comma too many do no harm.
+    /// `tcp+tls://host:port` is a server with TLS, `tcp://host:port` one without; an IPv6 address is `[address]:port`.
+    /// Blanks around servers and a comma too many do no harm.
     ///
-    /// Must be called within a tokio runtime with its timer and its I/O switched on. That runtime drives the session and the
-    /// duties: a handle lives no longer than its runtime. Whether it has both can only be found out by a panic, which is caught:
-    /// its message is all that is seen of it.
+    /// Must be called within a tokio runtime with its timer and its I/O switched on. That runtime drives the session
+    /// and the duties: a handle lives no longer than its runtime. Whether it has both can only be found out by a panic,
+    /// which is caught: its message is all that is seen of it.
     ///
     /// # Errors
     ///
-    /// An error is [`zk_recipes::Error`]. [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
-    /// outside a runtime, or in one without timer or I/O. [`Error::is_unreachable`] when no server accepted the session within
-    /// [`connect_timeout`](Options::connect_timeout), or, if the options say so, as soon as no waiting can help.
-    /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
+    /// An error is [`zk_recipes::Error`]. [`Error::is_bad_input`] for an invalid connect string, a timeout of zero,
+    /// invalid certificates, and outside a runtime, or in one without timer or I/O. [`Error::is_unreachable`] when no
+    /// server accepted the session within [`connect_timeout`](Options::connect_timeout), or, if the options say so, as
+    /// soon as no waiting can help. [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
     ///
     /// # Cancellation
     ///
@@ -247,8 +230,8 @@ impl Client {
         Ok(Client { session })
     }
 
-    /// The session's states, beginning with the current one, up to the end of the session. A reader that is slow may see
-    /// several changes as one step; [`Status::changes`] counts them.
+    /// The session's states, beginning with the current one, up to the end of the session. A reader that is slow may
+    /// see several changes as one step; [`Status::changes`] counts them.
     ///
     /// The stream does not keep the session open.
     ///
@@ -411,8 +394,8 @@ impl ZooKeeper for Client {
         }
     }
 
-    /// The send time of the last answered request or ping, plus the session timeout. Sends nothing: the pings of an idle
-    /// session keep it within a third of the timeout.
+    /// The send time of the last answered request or ping, plus the session timeout. Sends nothing: the pings of an
+    /// idle session keep it within a third of the timeout.
     fn safe_until(&self) -> Time {
         self.session.shared.safe_until()
     }
@@ -433,9 +416,9 @@ impl ZooKeeper for Client {
         self.session.shared.on_over(listener);
     }
 
-    /// Waits for duties in progress, not for armed ones; then for the ensemble's reply that the session has ended. After
-    /// the first step nothing more is sent. Without a connection the session is over on this side at once, and expires at
-    /// the ensemble. A session that was over already, or is closed twice, is `Ok`.
+    /// Waits for duties in progress, not for armed ones; then for the ensemble's reply that the session has ended.
+    /// After the first step nothing more is sent. Without a connection the session is over on this side at once, and
+    /// expires at the ensemble. A session that was over already, or is closed twice, is `Ok`.
     ///
     /// # Cancellation
     ///

@@ -41,13 +41,15 @@ setters!(ConfigSetOptions {
     with_keep(keep: usize),
 });
 
-/// A configuration of many values, which are published and read together: the value of its znode points to the newest set.
+/// A configuration of many values, which are published and read together: the value of its znode points to the newest
+/// set.
 ///
 /// # Promises
 ///
 /// * *Sets.* A published set is read whole or not at all.
 /// * *Writers.* A publication succeeds exactly if no other write came in between.
-/// * Nothing is published over another incarnation if the expected value is a pointer to a set: the transaction checks it.
+/// * Nothing is published over another incarnation if the expected value is a pointer to a set: the transaction checks
+///   it.
 ///
 /// The pointer is a [`Config`], with its promises.
 ///
@@ -72,8 +74,7 @@ setters!(ConfigSetOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ConfigSet<Z: ZooKeeper> {
-    /// The pointer.
-    value: Config<Z>,
+    pointer: Config<Z>,
     keep: usize,
 }
 
@@ -85,21 +86,21 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
     /// As [`Config::new`]; fewer than 2 sets are to be kept.
     pub fn new(zk: &Z, path: &str, options: ConfigSetOptions) -> Result<Self, Error> {
         let ConfigSetOptions { parents, keep } = options;
-        let value = Config::new(zk, path, ConfigOptions { parents })?;
+        let pointer = Config::new(zk, path, ConfigOptions { parents })?;
         if keep < 2 {
             return Err(ErrorKind::BadInput(format!("{keep} sets are too few to keep: 2 at least")).into());
         }
-        Ok(ConfigSet { value, keep })
+        Ok(ConfigSet { pointer, keep })
     }
 
-    /// The znode as a value, which holds the pointer: another set is published when it changes, so [`Config::follow`] tells when to read the
-    /// [`snapshot`](Self::snapshot) again.
+    /// The znode as a value, which holds the pointer: another set is published when it changes, so [`Config::follow`]
+    /// tells when to read the [`snapshot`](Self::snapshot) again.
     pub fn pointer(&self) -> &Config<Z> {
-        &self.value
+        &self.pointer
     }
 
-    /// Publishes a set of values, if no other write came since `expected` was read; `None` expects that there is nothing.
-    /// Returns the pointer.
+    /// Publishes a set of values, if no other write came since `expected` was read; `None` expects that there is
+    /// nothing. Returns the pointer.
     ///
     /// # Cancellation
     ///
@@ -119,7 +120,7 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
         values: &BTreeMap<String, Vec<u8>>,
         expected: Option<&Versioned>,
     ) -> Result<Versioned, Error> {
-        let operation = operation!(&self.value.zk, RECIPE, "publish", &self.value.path);
+        let operation = operation!(&self.pointer.zk, RECIPE, "publish", &self.pointer.path);
         operation.of(self.write_set(values, expected)).await
     }
 
@@ -128,15 +129,15 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
         values: &BTreeMap<String, Vec<u8>>,
         expected: Option<&Versioned>,
     ) -> Result<Versioned, Error> {
-        let name = format!("{PREFIX}{}", self.value.zk.guid());
+        let name = format!("{PREFIX}{}", self.pointer.zk.guid());
         let mut index = Index::of(expected);
         // While the set exists its pointer was not deleted: a znode with children cannot be.
         let mut pins = index
             .0
             .first()
-            .map(|set| Op::Check { path: path::join(&self.value.path, &set.name), version: None });
+            .map(|set| Op::Check { path: path::join(&self.pointer.path, &set.name), version: None });
         let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.keep);
-        let directory = path::join(&self.value.path, &index.newest().name);
+        let directory = path::join(&self.pointer.path, &index.newest().name);
         let pointer = index.encode();
         let mut ops = self.pointing(&pointer, expected);
         ops.extend(pins.clone());
@@ -146,18 +147,18 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
             ops.push(make(&path::join(&directory, key), value));
         }
         let mut last = ops.len();
-        ops.extend(retired.iter().flat_map(|set| set.deletion(&self.value.path)));
-        path::validate_total(self.value.zk.max_request_bytes(), &ops, || "the set makes".to_owned())?;
+        ops.extend(retired.iter().flat_map(|set| set.deletion(&self.pointer.path)));
+        path::validate_total(self.pointer.zk.max_request_bytes(), &ops, || "the set makes".to_owned())?;
         loop {
-            let status = connected(&self.value.zk).await?;
-            if self.value.is_gone(expected) {
+            let status = connected(&self.pointer.zk).await?;
+            if self.pointer.is_gone(expected) {
                 return Err(ErrorKind::Conflict.into());
             }
-            let refused = match self.value.zk.multi(ops.clone()).await {
+            let refused = match self.pointer.zk.multi(ops.clone()).await {
                 Ok(results) => return self.published(results, pointer, expected),
                 Err(Error { kind: ErrorKind::Multi { index, cause }, .. }) => (index, *cause),
                 Err(e) if e.is_retryable_refusal() => {
-                    again(&self.value.zk, status, e).await?;
+                    again(&self.pointer.zk, status, e).await?;
                     continue;
                 }
                 Err(e) if e.is_connection_loss() => {
@@ -171,7 +172,7 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
             };
             match refused {
                 (0, Error { kind: ErrorKind::NoNode, .. }) if expected.is_none() => {
-                    self.value.make_directory().await?
+                    self.pointer.make_directory().await?
                 }
                 (
                     0,
@@ -179,12 +180,12 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
                         kind: ErrorKind::NoNode | ErrorKind::NodeExists | ErrorKind::BadVersion, ..
                     },
                 ) => {
-                    return Err(self.value.conflict(expected, &e));
+                    return Err(self.pointer.conflict(expected, &e));
                 }
-                // The pointer has changed, or another client has deleted its set: then the pointer can be replaced all the
-                // same.
+                // The pointer has changed, or another client has deleted its set: then the pointer can be replaced all
+                // the same.
                 (PINS, Error { kind: ErrorKind::NoNode, .. }) if pins.take().is_some() => {
-                    let found = self.value.settled().await?;
+                    let found = self.pointer.settled().await?;
                     let is_same =
                         |found: &Data| expected.is_some_and(|expected| is_at(&found.stat, expected));
                     if !found.as_ref().is_some_and(is_same) {
@@ -202,17 +203,17 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
         }
     }
 
-    /// The pointer's write, as the first operation of a transaction. The first pointer is written twice, since the reply to
-    /// the second write has its stat.
+    /// The pointer's write, as the first operation of a transaction. The first pointer is written twice, since the
+    /// reply to the second write has its stat.
     fn pointing(&self, pointer: &[u8], expected: Option<&Versioned>) -> Vec<Op> {
         let set = |version| Op::Set {
-            path: self.value.path.clone(),
+            path: self.pointer.path.clone(),
             data: pointer.to_vec(),
             version: Some(version),
         };
         match expected {
             Some(expected) => vec![set(expected.version)],
-            None => vec![make(&self.value.path, &[]), set(0)],
+            None => vec![make(&self.pointer.path, &[]), set(0)],
         }
     }
 
@@ -228,7 +229,7 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
         });
         match stat {
             Some(stat) => {
-                let published = self.value.seen(pointer, &stat);
+                let published = self.pointer.seen(pointer, &stat);
                 match expected.is_none_or(|expected| expected.czxid == stat.czxid) {
                     true => Ok(published),
                     false => Err(ErrorKind::Conflict.into()),
@@ -246,14 +247,14 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
         expected: Option<&Versioned>,
     ) -> Result<Option<Stat>, Error> {
         loop {
-            let status = connected(&self.value.zk).await?;
+            let status = connected(&self.pointer.zk).await?;
             let flight = (
-                settle(&self.value.zk, &self.value.path),
-                self.value.zk.exists(directory),
-                self.value.zk.get(&self.value.path),
+                settle(&self.pointer.zk, &self.pointer.path),
+                self.pointer.zk.exists(directory),
+                self.pointer.zk.get(&self.pointer.path),
             );
             if let Err(e) = answered(Some(flight.0)).await {
-                again(&self.value.zk, status, e).await?;
+                again(&self.pointer.zk, status, e).await?;
                 continue;
             }
             let (set, pointer) = match (flight.1.await, flight.2.await) {
@@ -262,11 +263,11 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
                 (Ok(set), Ok(found)) => (set, Some(found.stat)),
                 (Ok(set), Err(Error { kind: ErrorKind::NoNode, .. })) => (set, None),
                 (Err(e), _) | (_, Err(e)) => {
-                    again(&self.value.zk, status, e).await?;
+                    again(&self.pointer.zk, status, e).await?;
                     continue;
                 }
             };
-            pointer.iter().for_each(|stat| self.value.incarnations.saw(stat));
+            pointer.iter().for_each(|stat| self.pointer.incarnations.saw(stat));
             return match (set, pointer, expected) {
                 // The pointer was written by the transaction that created the directory.
                 (Some(set), Some(pointer), _) => Ok(Some(Stat {
@@ -296,22 +297,22 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
     /// [`Error::is_mismatch`] when the znode has no pointer, or its set was deleted by another client;
     /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
-        operation!(&self.value.zk, RECIPE, "snapshot", &self.value.path).attempt(self.read_set()).await
+        operation!(&self.pointer.zk, RECIPE, "snapshot", &self.pointer.path).attempt(self.read_set()).await
     }
 
     async fn read_set(&self) -> Result<Option<Snapshot>, Error> {
         let mut gone = None;
         loop {
-            let status = connected(&self.value.zk).await?;
-            let found = present(self.value.zk.get(&self.value.path).await);
-            let Some(found) = unless_again(&self.value.zk, status, found).await? else { continue };
+            let status = connected(&self.pointer.zk).await?;
+            let found = present(self.pointer.zk.get(&self.pointer.path).await);
+            let Some(found) = unless_again(&self.pointer.zk, status, found).await? else { continue };
             let Some(found) = found else { return Ok(None) };
-            self.value.incarnations.saw(&found.stat);
+            self.pointer.incarnations.saw(&found.stat);
             let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
             let Some(index) = index else {
                 return Err(ErrorKind::Mismatch(format!(
                     "{} does not point to a set of values",
-                    self.value.path
+                    self.pointer.path
                 ))
                 .into());
             };
@@ -319,7 +320,7 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
                 let set = &index.newest().name;
                 return Err(ErrorKind::Mismatch(format!(
                     "{} points to {set}, which is not there",
-                    self.value.path
+                    self.pointer.path
                 ))
                 .into());
             }
@@ -330,17 +331,17 @@ impl<Z: ZooKeeper> ConfigSet<Z> {
                 }
                 // Replaced and deleted by now. If the pointer still names it, another client has deleted it.
                 Ok(None) => gone = Some(found.stat.mzxid),
-                Err(e) => again(&self.value.zk, status, e).await?,
+                Err(e) => again(&self.pointer.zk, status, e).await?,
             }
         }
     }
 
     async fn values(&self, set: &Set) -> Result<Option<BTreeMap<String, Vec<u8>>>, Error> {
-        let paths = set.paths(&self.value.path);
+        let paths = set.paths(&self.pointer.path);
         if paths.is_empty() {
             return Ok(Some(BTreeMap::new()));
         }
-        let found = self.value.zk.get_many(&paths).await?;
+        let found = self.pointer.zk.get_many(&paths).await?;
         let values = set.keys.iter().cloned().zip(found);
         Ok(values.map(|(key, found)| Some((key, found?.data))).collect())
     }

@@ -9,9 +9,9 @@ use sim_zk::observer::Kind;
 use sim_zk::{Config as World, SimClient};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zk_recipes::Parents;
-use zk_recipes::config::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Update, Updates, Versioned};
+use zk_recipes::config::{Config, ConfigOptions, ConfigSet, ConfigSetOptions};
 use zk_recipes::zk::{CreateMode, ErrorKind, Op, Stat, ZooKeeper};
+use zk_recipes::{Parents, Update, Updates, Versioned};
 
 const PATH: &str = "/config/limits";
 

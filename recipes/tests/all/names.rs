@@ -8,9 +8,9 @@ use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
 use sim_zk::{Config, SimClient};
 use std::time::Duration;
-use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration, Update};
+use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration};
 use zk_recipes::zk::{CreateMode, ErrorKind, Op, ZooKeeper};
-use zk_recipes::{HoldState, LostReason, OnSuspect, Parents, Released, Stop};
+use zk_recipes::{HoldState, LostReason, OnSuspect, Parents, Released, Stop, Update};
 
 const NAMES: &str = "/names";
 const DB: &str = "/names/db";

@@ -6,7 +6,8 @@ use sim_zk::SimClient;
 use std::future::Future;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::config::{ConfigSet, Versioned};
+use zk_recipes::Versioned;
+use zk_recipes::config::ConfigSet;
 
 /// A value, and a set of values.
 pub fn objects(texts: &mut Texts) -> Vec<Object> {

@@ -12,7 +12,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::config::{ConfigSet, ConfigSetOptions, Snapshot, Update, Updates, Versioned};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions, Snapshot};
+use zk_recipes::{Update, Updates, Versioned};
 
 /// Configuration under load.
 pub static WORKLOAD: Workload = Workload {

@@ -11,9 +11,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::Released;
-use zk_recipes::config::Versioned;
 use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, PermanentName, Registration, UniqueName};
+use zk_recipes::{Released, Versioned};
 
 /// Names under load.
 pub static WORKLOAD: Workload = Workload {

@@ -4,8 +4,9 @@ use crate::config::workload::{Configuration, Follows, new};
 use crate::copies::connected;
 use std::collections::BTreeMap;
 use std::future::Future;
-use zk_recipes::config::{ConfigSet, Snapshot, Update, Versioned};
+use zk_recipes::config::{ConfigSet, Snapshot};
 use zk_recipes::zk::{Data, Error, ZooKeeper};
+use zk_recipes::{Update, Versioned};
 
 /// The steps that can be wrong.
 pub(super) struct Mutation {

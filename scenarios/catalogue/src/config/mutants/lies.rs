@@ -7,7 +7,8 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use zk_checker::history::Failure::{BadInput, Conflict, ConnectionLoss, Denied, NoNode, Other, TimedOut};
 use zk_checker::history::Verb::{CompareAndSet, Follow, Get, Overwrite, Publish};
-use zk_recipes::config::{ConfigSet, Snapshot, Update, Updates, Versioned};
+use zk_recipes::config::{ConfigSet, Snapshot};
+use zk_recipes::{Update, Updates, Versioned};
 
 /// The lies.
 pub(in crate::config) static LIES: Lies = Lies {

@@ -3,7 +3,7 @@
 use super::WORKLOAD;
 use crate::names::workload::{NameService, client, new};
 use crate::prelude::*;
-use zk_recipes::config::Versioned;
+use zk_recipes::Versioned;
 use zk_recipes::names::{Freshness, Names, Registration};
 
 /// A name service whose synced lookups read from the connected server without a sync: a client does not find a

@@ -6,9 +6,8 @@ use crate::names::workload::{NameService, Registered, WORKLOAD, client, new};
 use crate::prelude::*;
 use zk_checker::history::Failure::{ConnectionLoss, Denied, Removed, Taken, TimedOut};
 use zk_checker::history::Verb::{Register, Resolve, Unique, Unregister};
-use zk_recipes::Released;
-use zk_recipes::config::Versioned;
 use zk_recipes::names::{Freshness, Names, PermanentName, Registration, UniqueName};
+use zk_recipes::{Released, Versioned};
 
 /// The lies.
 pub(in crate::names) static LIES: Lies = Lies {

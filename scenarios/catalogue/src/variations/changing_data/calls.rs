@@ -2,11 +2,10 @@
 
 use crate::prelude::*;
 use std::future::Future;
-use zk_recipes::config::{Update, Updates};
 use zk_recipes::group::{Group, GroupView, Membership, Views};
 use zk_recipes::names::{Names, PermanentName, Registration};
 use zk_recipes::zk::Guid;
-use zk_recipes::{HoldState, LostReason, Stop};
+use zk_recipes::{HoldState, LostReason, Stop, Update, Updates};
 
 /// A call that goes on. Nothing is sent before it is polled.
 pub(super) type Pending<'a, T> = BoxFuture<'a, Result<T, Error>>;

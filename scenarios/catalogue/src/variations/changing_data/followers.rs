@@ -6,7 +6,7 @@ use crate::prelude::*;
 use std::future::Future;
 use std::sync::OnceLock;
 use std::time::Duration;
-use zk_recipes::config::Update;
+use zk_recipes::Update;
 use zk_recipes::group::{GroupView, WithData};
 
 impl<C: Client> Service<'_, C> {

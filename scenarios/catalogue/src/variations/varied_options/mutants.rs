@@ -8,9 +8,9 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_harness::workload::TaskFn;
-use zk_recipes::Parents;
-use zk_recipes::config::{ConfigSet, ConfigSetOptions, Snapshot, Update, Updates, Versioned};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions, Snapshot};
 use zk_recipes::zk::path;
+use zk_recipes::{Parents, Update, Updates, Versioned};
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[

@@ -9,9 +9,9 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_checker::history::{Names as Texts, PARENTS_MUST_EXIST};
-use zk_recipes::Parents;
-use zk_recipes::config::{ConfigSet, ConfigSetOptions, Versioned};
+use zk_recipes::config::{ConfigSet, ConfigSetOptions};
 use zk_recipes::zk::path;
+use zk_recipes::{Parents, Versioned};
 
 /// Configurations with other options, under load.
 pub static WORKLOAD: Workload = Workload {

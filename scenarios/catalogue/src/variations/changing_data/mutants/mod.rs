@@ -9,11 +9,10 @@ use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_harness::workload::TaskFn;
-use zk_recipes::HoldState;
-use zk_recipes::config::{Update, Updates};
 use zk_recipes::group::{Group, GroupView, Membership, Views};
 use zk_recipes::names::{Names, PermanentName, Registration};
 use zk_recipes::zk::Guid;
+use zk_recipes::{HoldState, Update, Updates};
 
 /// All mutants.
 pub(super) static ALL: &[&Workload] = &[
