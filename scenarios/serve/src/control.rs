@@ -15,7 +15,7 @@ use tiny_http::{Header, Method, Request, Response, Server};
 use zk_checker::history::History;
 
 /// The result of a command.
-pub(crate) type Answer = Result<Value, Refused>;
+pub(crate) type CommandResult = Result<Value, Refused>;
 
 /// How long the end of the ensemble waits for answers that are being written. It does not wait longer for a client that
 /// reads none.
@@ -31,7 +31,7 @@ const LONGEST_BODY: u64 = 1 << 20;
 /// A command to the loop, and the receiver of its answer.
 pub(crate) struct Order {
     pub command: Command,
-    pub answer: Option<Sender<Answer>>,
+    pub answer: Option<Sender<CommandResult>>,
 }
 
 /// The control of a running ensemble. Clones control the same one.

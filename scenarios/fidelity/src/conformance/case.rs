@@ -2,7 +2,7 @@
 //!
 //! Cases are JSON, one per line. An unknown field is an error, so that no part of an expectation is ignored.
 
-use crate::exchange::form::{Expect, Step};
+use crate::exchange::form::{Expect, Request};
 use crate::exchange::wire;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub struct Case {
     #[serde(default)]
     pub race: Option<Race>,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Request>,
     /// The expected result of each step.
     pub expect: Vec<Expect>,
     /// How often it was recorded.
@@ -158,7 +158,7 @@ pub fn parse(text: &str) -> Result<Case, String> {
 /// The time limit of a step, in ms: an hour.
 const LONGEST_MS: u64 = 3_600_000;
 
-fn playable<'a>(step: &'a Step, opened: &mut BTreeSet<&'a str>) -> Result<(), String> {
+fn playable<'a>(step: &'a Request, opened: &mut BTreeSet<&'a str>) -> Result<(), String> {
     if step.ms.max(step.timeout_ms).is_some_and(|ms| ms > LONGEST_MS) {
         return Err("it takes longer than an hour".to_owned());
     }

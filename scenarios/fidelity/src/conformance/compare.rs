@@ -6,7 +6,7 @@
 
 use super::case::Case;
 use super::target::ListOrder;
-use crate::exchange::form::{Expect, Item, Step};
+use crate::exchange::form::{Expect, Item, Request};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -57,7 +57,7 @@ struct Freedom {
     order: bool,
 }
 
-fn title(step: &Step) -> String {
+fn title(step: &Request) -> String {
     let mut title = step.op.clone();
     if let Some(path) = &step.path {
         title = format!("{title} {path}");
@@ -68,24 +68,24 @@ fn title(step: &Step) -> String {
     }
 }
 
-fn makes_acl_by_auth(step: &Step) -> bool {
+fn makes_acl_by_auth(step: &Request) -> bool {
     let by_auth = |acl: &(_, String, _)| acl.1 == "auth";
     step.acl.iter().flatten().any(by_auth) || step.ops.iter().any(makes_acl_by_auth)
 }
 
 /// Whether this step ends a session.
-fn ends_a_session(step: &Step) -> bool {
+fn ends_a_session(step: &Request) -> bool {
     matches!(step.op.as_str(), "close" | "closeSession")
         || step.op == "pipeline" && step.ops.iter().any(ends_a_session)
 }
 
 /// Whether several sessions, containers or znodes with a time to live may end in this step.
-fn lets_time_pass(step: &Step) -> bool {
+fn lets_time_pass(step: &Request) -> bool {
     matches!(step.op.as_str(), "wait" | "poll" | "restart_server")
 }
 
 /// An expectation as a value in which the free parts are sorted or left out.
-fn plain(step: &Step, of: &Expect, freedom: Freedom) -> Value {
+fn plain(step: &Request, of: &Expect, freedom: Freedom) -> Value {
     let mut of = of.clone();
     tell_the_same(&mut of, freedom);
     if step.op == "poll" {

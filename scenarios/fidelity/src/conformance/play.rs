@@ -6,10 +6,10 @@
 //! 4. Tidy: close the case's sessions, delete its nodes.
 
 use super::case::Case;
-use super::session::{Awaited, PATIENCE, Session};
+use super::session::{Awaited, CaseSession, PATIENCE};
 use super::target::{Greeting, ListOrder, Target, Trouble};
 use crate::exchange::Arrival;
-use crate::exchange::form::{Expect, Item, LastZxid, Notice, Step};
+use crate::exchange::form::{Expect, Item, LastZxid, Notice, Request};
 use crate::exchange::reply::{self, Terms};
 use crate::exchange::wire::{self, Hello, Welcome};
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ const CONTROL_TIMEOUT: i32 = 30_000;
 /// Plays cases against a target, one after the other.
 pub struct Player<T: Target> {
     pub(super) target: T,
-    pub(super) control: Session<T::Link>,
-    pub(super) sessions: BTreeMap<String, Session<T::Link>>,
+    pub(super) control: CaseSession<T::Link>,
+    pub(super) sessions: BTreeMap<String, CaseSession<T::Link>>,
     /// Sessions whose label now belongs to another one.
-    pub(super) former: Vec<Session<T::Link>>,
+    pub(super) former: Vec<CaseSession<T::Link>>,
     pub(super) terms: Terms,
 }
 
@@ -86,7 +86,7 @@ impl<T: Target> Player<T> {
         Ok(observed)
     }
 
-    fn step(&mut self, step: &Step) -> Result<Expect, Trouble> {
+    fn step(&mut self, step: &Request) -> Result<Expect, Trouble> {
         let label = step.session.as_deref().unwrap_or_default();
         let mut told = match step.op.as_str() {
             "connect" => self.connect(label, step)?,
@@ -112,7 +112,7 @@ impl<T: Target> Player<T> {
         Ok(told)
     }
 
-    fn session(&mut self, label: &str) -> &mut Session<T::Link> {
+    fn session(&mut self, label: &str) -> &mut CaseSession<T::Link> {
         self.sessions
             .get_mut(label)
             .expect("sessions are opened before they act: that was looked at when the case was read")
@@ -120,14 +120,14 @@ impl<T: Target> Player<T> {
 
     /// The last zxid of the server, as the control session sees it.
     pub(super) fn last_zxid(&mut self) -> Result<i64, Trouble> {
-        let ping = Step { op: "ping".to_owned(), ..Step::default() };
+        let ping = Request { op: "ping".to_owned(), ..Request::default() };
         match self.control.ask(&mut self.target, &ping, &Terms::default(), PATIENCE)? {
             (Awaited::Reply(told), _) => Ok(told.zxid.unwrap_or(0)),
             _ => Err(Trouble::ControlLost),
         }
     }
 
-    fn connect(&mut self, label: &str, step: &Step) -> Result<Expect, Trouble> {
+    fn connect(&mut self, label: &str, step: &Request) -> Result<Expect, Trouble> {
         let hello = Hello {
             last_zxid: self.claimed(step, 0),
             timeout: step.timeout.unwrap_or(0),
@@ -139,7 +139,7 @@ impl<T: Target> Player<T> {
             Greeting::Refused => {
                 // Later steps can still name it; it has no connection, so there is nothing to close.
                 let none = Welcome { timeout: 0, session: 0, password: vec![0; 16], readonly: false };
-                let refused = Session { link: None, over: true, ..blank(none, hello.timeout) };
+                let refused = CaseSession { link: None, over: true, ..blank(none, hello.timeout) };
                 self.sessions.entry(label.to_owned()).or_insert(refused);
                 Ok(Expect { refused: true, ..Expect::default() })
             }
@@ -158,7 +158,7 @@ impl<T: Target> Player<T> {
         }
     }
 
-    fn reconnect(&mut self, label: &str, step: &Step) -> Result<Expect, Trouble> {
+    fn reconnect(&mut self, label: &str, step: &Request) -> Result<Expect, Trouble> {
         let seen = self.session(label).seen;
         let last_zxid = self.claimed(step, seen);
         let old = self.session(label);
@@ -213,7 +213,7 @@ impl<T: Target> Player<T> {
     }
 
     /// The last zxid that a client claims to have seen; 0 if the case does not say.
-    fn claimed(&self, step: &Step, seen: i64) -> i64 {
+    fn claimed(&self, step: &Request, seen: i64) -> i64 {
         match &step.last_zxid {
             None => 0,
             Some(LastZxid::Relative(by)) => self.terms.z0.saturating_add(*by),
@@ -221,7 +221,7 @@ impl<T: Target> Player<T> {
         }
     }
 
-    fn operation(&mut self, label: &str, step: &Step) -> Result<Expect, Trouble> {
+    fn operation(&mut self, label: &str, step: &Request) -> Result<Expect, Trouble> {
         let within = step.timeout_ms.map_or(REPLY_LIMIT, Duration::from_millis);
         let (target, session) = (&mut self.target, self.sessions.get_mut(label).expect("it was opened"));
         if session.link.is_none() {
@@ -257,7 +257,7 @@ impl<T: Target> Player<T> {
         Ok(Expect { after, closed: session.link.is_none(), ..Expect::default() })
     }
 
-    fn pipeline(&mut self, label: &str, step: &Step) -> Result<Expect, Trouble> {
+    fn pipeline(&mut self, label: &str, step: &Request) -> Result<Expect, Trouble> {
         let (target, session) = (&mut self.target, self.sessions.get_mut(label).expect("it was opened"));
         let Some(mut link) = session.link.take() else {
             return Ok(Expect { disconnected: Some(true.into()), ..Expect::default() });
@@ -368,12 +368,12 @@ impl<T: Target> Player<T> {
     }
 }
 
-fn session<L>(link: L, welcome: Welcome, timeout: i32) -> Session<L> {
-    Session { link: Some(link), ..blank(welcome, timeout) }
+fn session<L>(link: L, welcome: Welcome, timeout: i32) -> CaseSession<L> {
+    CaseSession { link: Some(link), ..blank(welcome, timeout) }
 }
 
-fn blank<L>(welcome: Welcome, timeout: i32) -> Session<L> {
-    Session {
+fn blank<L>(welcome: Welcome, timeout: i32) -> CaseSession<L> {
+    CaseSession {
         id: welcome.session,
         password: welcome.password,
         timeout,

@@ -2,7 +2,7 @@
 
 use super::target::Target;
 use crate::exchange::Arrival;
-use crate::exchange::form::{Expect, Notice, Step};
+use crate::exchange::form::{Expect, Notice, Request};
 use crate::exchange::reply::{self, Garbled, Terms};
 use crate::exchange::wire;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A session.
-pub(super) struct Session<L> {
+pub(super) struct CaseSession<L> {
     pub(super) id: i64,
     pub(super) password: Vec<u8>,
     /// The timeout that was asked for last, in ms.
@@ -24,7 +24,7 @@ pub(super) struct Session<L> {
     /// It was closed, or the server said that there is no such session.
     pub(super) over: bool,
     /// Its authentications.
-    pub(super) auths: Vec<Step>,
+    pub(super) auths: Vec<Request>,
     pub(super) last_xid: i32,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Awaited {
     Closed,
 }
 
-impl<L> Session<L> {
+impl<L> CaseSession<L> {
     pub(super) fn next_xid(&mut self) -> i32 {
         self.last_xid += 1;
         self.last_xid
@@ -48,7 +48,7 @@ impl<L> Session<L> {
     pub(super) fn ask<T: Target<Link = L>>(
         &mut self,
         target: &mut T,
-        step: &Step,
+        step: &Request,
         terms: &Terms,
         within: Duration,
     ) -> Result<(Awaited, Vec<Notice>), Garbled> {
@@ -83,7 +83,7 @@ impl<L> Session<L> {
 
     /// All notifications that the server has sent up to now, marked by the reply to a ping.
     pub(super) fn barrier<T: Target<Link = L>>(&mut self, target: &mut T) -> Result<Vec<Notice>, Garbled> {
-        let ping = Step { op: "ping".to_owned(), ..Step::default() };
+        let ping = Request { op: "ping".to_owned(), ..Request::default() };
         let (_, notices) = self.ask(target, &ping, &Terms::default(), PATIENCE)?;
         Ok(notices)
     }

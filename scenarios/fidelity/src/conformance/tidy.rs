@@ -3,7 +3,7 @@
 use super::play::Player;
 use super::session::{Awaited, PATIENCE};
 use super::target::{Greeting, Target, Trouble};
-use crate::exchange::form::{Expect, Step};
+use crate::exchange::form::{Expect, Request};
 use crate::exchange::reply::Terms;
 use crate::exchange::wire::Hello;
 
@@ -18,7 +18,7 @@ impl<T: Target> Player<T> {
     ///
     /// The server does not answer.
     pub fn tidy(&mut self) -> Result<Vec<String>, Trouble> {
-        let auths: Vec<Step> =
+        let auths: Vec<Request> =
             self.sessions.values_mut().flat_map(|s| std::mem::take(&mut s.auths)).collect();
         self.close_sessions()?;
         let left = self.delete_below("/")?;
@@ -36,7 +36,7 @@ impl<T: Target> Player<T> {
 
     /// Closes the control session. If it cannot be closed it expires.
     pub fn finish(mut self) {
-        let close = Step { op: "close".to_owned(), ..Step::default() };
+        let close = Request { op: "close".to_owned(), ..Request::default() };
         let _ = self.control.ask(&mut self.target, &close, &Terms::default(), PATIENCE);
     }
 
@@ -57,7 +57,7 @@ impl<T: Target> Player<T> {
 
     /// Closes sessions that would otherwise expire in the middle of another case.
     fn close_sessions(&mut self) -> Result<(), Trouble> {
-        let close = Step { op: "close".to_owned(), ..Step::default() };
+        let close = Request { op: "close".to_owned(), ..Request::default() };
         let sessions = std::mem::take(&mut self.sessions).into_values();
         for mut session in sessions.chain(std::mem::take(&mut self.former)) {
             if session.over {
@@ -95,7 +95,7 @@ impl<T: Target> Player<T> {
             if RESERVED.contains(&path.as_str()) {
                 continue;
             }
-            let delete = Step { op: "delete".to_owned(), path: Some(path.clone()), ..Step::default() };
+            let delete = Request { op: "delete".to_owned(), path: Some(path.clone()), ..Request::default() };
             let told = self.ask(&delete)?;
             // The server may have deleted it first.
             if !matches!(told.err.as_deref(), Some("OK" | "NoNode")) {
@@ -107,13 +107,14 @@ impl<T: Target> Player<T> {
 
     /// The paths of a node's children; empty if they may not be read, since deleting will report that.
     fn children(&mut self, parent: &str) -> Result<Vec<String>, Trouble> {
-        let list = Step { op: "getChildren".to_owned(), path: Some(parent.to_owned()), ..Step::default() };
+        let list =
+            Request { op: "getChildren".to_owned(), path: Some(parent.to_owned()), ..Request::default() };
         let names = self.ask(&list)?.children.unwrap_or_default();
         let parent = parent.trim_end_matches('/');
         Ok(names.into_iter().map(|name| format!("{parent}/{name}")).collect())
     }
 
-    fn ask(&mut self, step: &Step) -> Result<Expect, Trouble> {
+    fn ask(&mut self, step: &Request) -> Result<Expect, Trouble> {
         match self.control.ask(&mut self.target, step, &Terms::default(), PATIENCE)? {
             (Awaited::Reply(told), _) => Ok(*told),
             _ => Err(Trouble::ControlLost),

@@ -2,7 +2,7 @@
 //!
 //! A scenario's paths are relative to a node of its own. ZooKeeper's own paths are unchanged.
 
-use crate::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Step as Request};
+use crate::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Request};
 
 /// The node under which a scenario's paths are.
 pub const PARENT: &str = "/scenario";

@@ -5,7 +5,7 @@
 
 use super::cluster::Cluster;
 use crate::exchange::Arrival;
-use crate::exchange::form::{Notice, Step as Request};
+use crate::exchange::form::{Notice, Request};
 use crate::exchange::reply::{self, Garbled, Header, Terms};
 use crate::exchange::wire::{self, Welcome};
 use std::collections::VecDeque;

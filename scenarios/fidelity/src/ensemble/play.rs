@@ -12,7 +12,7 @@ use super::cluster::{Cluster, MemberId, Micros};
 use super::expected::{Results, StepResult};
 use super::scenario::{Meta, Scenario};
 use super::step::{Await, If, Op, RelativeZxid, Side, Since, Spin, Step, Ticks, Until, Wait, WaitFor};
-use crate::exchange::form::Step as Request;
+use crate::exchange::form::Request;
 use crate::exchange::reply::Garbled;
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -76,7 +76,7 @@ pub fn play<C: Cluster>(cluster: C, scenario: &Scenario, meta: &Meta, seed: u64)
 
 /// A session of a scenario.
 #[derive(Default)]
-pub(super) struct Session {
+pub(super) struct ScenarioSession {
     pub(super) id: i64,
     pub(super) password: Vec<u8>,
     /// The timeout that was asked for last, in ticks.
@@ -91,7 +91,7 @@ pub(super) struct Session {
     last_xid: i32,
 }
 
-impl Session {
+impl ScenarioSession {
     /// The connection that it uses.
     pub(super) fn line(&self) -> Option<usize> {
         if self.uses_old { self.old } else { self.current }
@@ -118,7 +118,7 @@ pub(super) struct Player<'a, C: Cluster> {
     /// The members: `L`, then `F1`, `F2`, ...
     pub(super) cast: Vec<MemberId>,
     pub(super) lines: Vec<ClientLink<C::Connection>>,
-    pub(super) sessions: BTreeMap<String, Session>,
+    pub(super) sessions: BTreeMap<String, ScenarioSession>,
     sent: BTreeMap<String, Sent>,
     marks: BTreeMap<String, Mark>,
     last_mark: Mark,
@@ -210,7 +210,7 @@ impl<'a, C: Cluster> Player<'a, C> {
         Ok(told)
     }
 
-    pub(super) fn session(&mut self, label: &str) -> &mut Session {
+    pub(super) fn session(&mut self, label: &str) -> &mut ScenarioSession {
         self.sessions.entry(label.to_owned()).or_default()
     }
 

@@ -1,7 +1,7 @@
 //! One step of a scenario. All times are in ticks. Attributes give the written names of fields where they differ.
 
 use super::expected::Expected;
-use crate::exchange::form::Step as Request;
+use crate::exchange::form::Request;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

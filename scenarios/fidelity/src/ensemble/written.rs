@@ -3,7 +3,7 @@
 mod fault;
 
 use super::step::{Listen, Op, RelativeZxid, Side, Since, Step, Ticks, Wait, WaitFor};
-use crate::exchange::form::Step as Request;
+use crate::exchange::form::Request;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "the arguments have the names of ZooKeeper's own")]
-pub struct Step {
+pub struct Request {
     /// The label of the acting session.
     pub session: Option<String>,
     /// One of ZooKeeper's operations, or an operation on a connection.
@@ -46,7 +46,7 @@ pub struct Step {
     pub members: Option<String>,
     pub config_id: Option<i64>,
     /// The operations of a multi, a multiRead or a pipeline.
-    pub ops: Vec<Step>,
+    pub ops: Vec<Request>,
     /// The requested session timeout, in ms; for a pipeline, how long to wait for its replies.
     pub timeout: Option<i32>,
     /// How long to wait for a reply.

@@ -2,7 +2,7 @@
 //!
 //! Frames here do not include the four bytes of their length.
 
-use super::form::{Data, NameOrNumber, Step};
+use super::form::{Data, NameOrNumber, Request};
 use super::names;
 use std::collections::BTreeMap;
 use zk_protocol::wire::jute::Out;
@@ -61,7 +61,7 @@ pub fn ping() -> Vec<u8> {
 }
 
 /// The xid of a request: its own, unless the operation has a fixed one.
-pub fn xid(step: &Step, own: i32) -> i32 {
+pub fn xid(step: &Request, own: i32) -> i32 {
     match step.op.as_str() {
         "ping" => PING,
         "auth" => AUTH,
@@ -74,7 +74,7 @@ pub fn xid(step: &Step, own: i32) -> i32 {
 /// # Errors
 ///
 /// There is no such operation, or an argument is missing or invalid.
-pub fn request(step: &Step, own_xid: i32, z0: i64) -> Result<Vec<u8>, String> {
+pub fn request(step: &Request, own_xid: i32, z0: i64) -> Result<Vec<u8>, String> {
     let number = match step.number {
         Some(number) if step.op == "unknown" => number,
         _ => numbers()
@@ -123,7 +123,7 @@ fn numbers() -> BTreeMap<&'static str, i32> {
     ])
 }
 
-fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
+fn body(out: &mut Out, step: &Request, z0: i64) -> Result<(), String> {
     match step.op.as_str() {
         "create" | "create2" | "createContainer" | "createTTL" => create(out, step)?,
         "delete" | "check" => _ = out.text(path(step)?).int(version(step)),
@@ -164,7 +164,7 @@ fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
     Ok(())
 }
 
-fn create(out: &mut Out, step: &Step) -> Result<(), String> {
+fn create(out: &mut Out, step: &Request) -> Result<(), String> {
     out.text(path(step)?).buffer(data(step)?.as_deref());
     acl(out, step)?;
     let usual = match step.op.as_str() {
@@ -181,7 +181,7 @@ fn create(out: &mut Out, step: &Step) -> Result<(), String> {
     Ok(())
 }
 
-fn watches(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
+fn watches(out: &mut Out, step: &Request, z0: i64) -> Result<(), String> {
     let data: &[String] = match &step.data {
         Some(Data::Paths(paths)) => paths,
         Some(Data::Text(_)) => return Err("`data` is a list of paths here".to_owned()),
@@ -196,7 +196,7 @@ fn watches(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
     Ok(())
 }
 
-fn multi(out: &mut Out, step: &Step) -> Result<(), String> {
+fn multi(out: &mut Out, step: &Request) -> Result<(), String> {
     let numbers = numbers();
     for op in &step.ops {
         let number =
@@ -208,16 +208,16 @@ fn multi(out: &mut Out, step: &Step) -> Result<(), String> {
     Ok(())
 }
 
-fn path(step: &Step) -> Result<&str, String> {
+fn path(step: &Request) -> Result<&str, String> {
     step.path.as_deref().ok_or_else(|| "`path` is missing".to_owned())
 }
 
 /// Any version unless the step names one.
-fn version(step: &Step) -> i32 {
+fn version(step: &Request) -> i32 {
     step.version.unwrap_or(-1)
 }
 
-fn data(step: &Step) -> Result<Option<Vec<u8>>, String> {
+fn data(step: &Request) -> Result<Option<Vec<u8>>, String> {
     match (&step.data, step.size) {
         _ if step.nulldata => Ok(None),
         (Some(Data::Text(text)), _) => Ok(Some(text.clone().into_bytes())),
@@ -229,7 +229,7 @@ fn data(step: &Step) -> Result<Option<Vec<u8>>, String> {
 }
 
 /// All permissions for everyone unless the step has an ACL.
-fn acl(out: &mut Out, step: &Step) -> Result<(), String> {
+fn acl(out: &mut Out, step: &Request) -> Result<(), String> {
     if step.nullacl {
         out.int(-1);
         return Ok(());

@@ -1,18 +1,18 @@
 //! Frames, byte by byte.
 
-use super::form::{Expect, Step};
+use super::form::{Expect, Request};
 use super::reply::{self, Header, Terms};
 use super::wire::{self, Hello};
 
 /// The bytes of a request after its xid, in hexadecimal digits.
 fn sent(step: &str) -> String {
-    let step: Step = serde_json::from_str(step).expect("it is a step");
+    let step: Request = serde_json::from_str(step).expect("it is a step");
     let frame = wire::request(&step, 7, 100).expect("it can be sent");
     frame[4..].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn refused(step: &str) -> String {
-    let step: Step = serde_json::from_str(step).expect("it is a step");
+    let step: Request = serde_json::from_str(step).expect("it is a step");
     wire::request(&step, 7, 100).expect_err("it cannot be sent")
 }
 
@@ -71,7 +71,7 @@ fn a_multi_ends_with_an_empty_header() {
 
 #[test]
 fn pings_and_authentications_have_xids_of_their_own() {
-    let step = |op: &str| Step { op: op.to_owned(), scheme: Some("s".to_owned()), ..Step::default() };
+    let step = |op: &str| Request { op: op.to_owned(), scheme: Some("s".to_owned()), ..Request::default() };
     assert_eq!(wire::request(&step("ping"), 7, 0), Ok(wire::ping()));
     assert_eq!(wire::request(&step("auth"), 7, 0).unwrap()[..8], [255, 255, 255, 252, 0, 0, 0, 100]);
     assert_eq!(wire::request(&step("close"), 7, 0).unwrap(), [0, 0, 0, 7, 255, 255, 255, 245]);

@@ -3,7 +3,7 @@
 use super::{Front, reply};
 use crate::clients::ClientId;
 use crate::command::{Command, OneServer, Refused, RequestFilter, TimedFault};
-use crate::control::Answer;
+use crate::control::CommandResult;
 use crate::micros;
 use serde_json::{Value, json};
 use sim_zk::fault::{Fault, Victim};
@@ -23,7 +23,7 @@ const UNTIL_ENDED: u64 = 3_155_760_000_000_000;
 pub(super) struct Awaited {
     effect: Effect,
     answer: Value,
-    to: Option<Sender<Answer>>,
+    to: Option<Sender<CommandResult>>,
     pub(super) deadline: u64,
 }
 
@@ -58,7 +58,7 @@ impl Front {
     pub fn conclude(
         &mut self,
         done: Result<Done, Refused>,
-        to: Option<Sender<Answer>>,
+        to: Option<Sender<CommandResult>>,
     ) -> Result<(), Refused> {
         match done {
             Ok(Done(answer, None)) => reply(to, Ok(answer)),

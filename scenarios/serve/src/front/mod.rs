@@ -17,7 +17,7 @@ mod turns;
 use crate::clients::{ClientId, Clients};
 use crate::command::{Command, Refused};
 use crate::connection::Connection;
-use crate::control::Answer;
+use crate::control::CommandResult;
 use crate::figures::Figures;
 use crate::memory::Memory;
 use crate::network::Network;
@@ -227,7 +227,7 @@ impl Front {
 }
 
 /// Sends the answer of a command, if a caller waits for it.
-fn reply(to: Option<mpsc::Sender<Answer>>, answer: Answer) {
+fn reply(to: Option<mpsc::Sender<CommandResult>>, answer: CommandResult) {
     if let Some(to) = to {
         // The caller may have gone.
         let _ = to.send(answer);

@@ -17,7 +17,7 @@ use zk_fidelity::conformance::play::Player;
 use zk_fidelity::conformance::sim::Simulated;
 use zk_fidelity::conformance::target::{ListOrder, Target};
 use zk_fidelity::conformance::tcp::Tcp;
-use zk_fidelity::exchange::form::{Expect, Step};
+use zk_fidelity::exchange::form::{Expect, Request};
 
 /// The same cases in every run: what is new is found by drawing more of them, not by luck.
 fn runner(cases: u32) -> TestRunner {
@@ -26,7 +26,7 @@ fn runner(cases: u32) -> TestRunner {
 }
 
 /// Draws that many lists of steps; the first that does not do is made as short as can be, and told.
-fn each(cases: u32, steps: BoxedStrategy<Vec<Step>>, test: impl Fn(Case) -> Result<(), String>) {
+fn each(cases: u32, steps: BoxedStrategy<Vec<Request>>, test: impl Fn(Case) -> Result<(), String>) {
     let result = runner(cases).run(&steps, |steps| test(drawn::case(steps)).map_err(TestCaseError::fail));
     if let Err(error) = result {
         match error {
@@ -37,9 +37,9 @@ fn each(cases: u32, steps: BoxedStrategy<Vec<Step>>, test: impl Fn(Case) -> Resu
 }
 
 /// Steps, one a line.
-fn told(steps: &[Step]) -> String {
-    let blank = format!("{:?}", Step::default());
-    let fields = |step: &Step| {
+fn told(steps: &[Request]) -> String {
+    let blank = format!("{:?}", Request::default());
+    let fields = |step: &Request| {
         let said = format!("{step:#?}");
         let says = said.lines().filter(|line| !blank.contains(line.trim().trim_end_matches(',')));
         says.map(str::trim).collect::<Vec<_>>().join(" ")

@@ -4,7 +4,7 @@
 //! the server's order of children and the like, which is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use zk_fidelity::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Owner, Stat, Step, Zxid};
+use zk_fidelity::exchange::form::{Data, Expect, NameOrNumber, Notice, OpResult, Owner, Request, Stat, Zxid};
 
 type Acl = Vec<(NameOrNumber, String, String)>;
 
@@ -69,7 +69,7 @@ impl Model {
     }
 
     /// What comes of a step.
-    pub fn step(&mut self, step: &Step) -> Expect {
+    pub fn step(&mut self, step: &Request) -> Expect {
         let label = step.session.clone().expect("every step here is a session's");
         let mut told = match step.op.as_str() {
             "connect" => self.connect(&label, step),
@@ -94,13 +94,13 @@ impl Model {
         told
     }
 
-    fn connect(&mut self, label: &str, step: &Step) -> Expect {
+    fn connect(&mut self, label: &str, step: &Request) -> Expect {
         self.zxid += 1;
         self.sessions.insert(label.to_owned(), Session { is_connected: true, is_over: false });
         Expect { connected: true, timeout: step.timeout, readonly: Some(false), ..Expect::default() }
     }
 
-    fn reconnect(&mut self, label: &str, step: &Step) -> Expect {
+    fn reconnect(&mut self, label: &str, step: &Request) -> Expect {
         let old_closed = self.sessions[label].is_connected;
         self.disconnect(label);
         let session = self.sessions.get_mut(label).expect("it was opened");
@@ -131,7 +131,7 @@ impl Model {
         Expect { err: Some("OK".to_owned()), zxid: Some(self.zxid), closed: true, ..Expect::default() }
     }
 
-    fn operation(&mut self, label: &str, step: &Step) -> Expect {
+    fn operation(&mut self, label: &str, step: &Request) -> Expect {
         let told = match step.op.as_str() {
             "multi" => Ok(self.multi(label, step)),
             "multiRead" => Ok(self.multi_read(step)),
@@ -153,7 +153,7 @@ impl Model {
 
     // ── writes ──
 
-    fn write(&mut self, label: &str, step: &Step) -> Result<(Expect, Option<Change>), &'static str> {
+    fn write(&mut self, label: &str, step: &Request) -> Result<(Expect, Option<Change>), &'static str> {
         let path = path(step);
         match step.op.as_str() {
             "delete" => {
@@ -190,7 +190,7 @@ impl Model {
         }
     }
 
-    fn create(&mut self, label: &str, step: &Step) -> Result<String, &'static str> {
+    fn create(&mut self, label: &str, step: &Request) -> Result<String, &'static str> {
         let (asked, mode) = (path(step), mode(step));
         let above = parent(asked).ok_or("BadArguments")?;
         if acl(step).is_empty() {
@@ -239,7 +239,7 @@ impl Model {
     }
 
     /// All or nothing: tried on a copy.
-    fn multi(&mut self, label: &str, step: &Step) -> Expect {
+    fn multi(&mut self, label: &str, step: &Request) -> Expect {
         self.zxid += 1;
         let before = self.znodes.clone();
         let mut results = Vec::new();
@@ -266,7 +266,7 @@ impl Model {
         Expect { results: Some(results), ..Expect::default() }
     }
 
-    fn part(&mut self, label: &str, op: &Step) -> Result<(OpResult, Option<Change>), &'static str> {
+    fn part(&mut self, label: &str, op: &Request) -> Result<(OpResult, Option<Change>), &'static str> {
         if op.op == "check" {
             valid(path(op))?;
             let znode = self.znodes.get(path(op)).ok_or("NoNode")?;
@@ -290,7 +290,7 @@ impl Model {
 
     // ── reads ──
 
-    fn read(&mut self, label: &str, step: &Step) -> Told {
+    fn read(&mut self, label: &str, step: &Request) -> Told {
         let path = path(step);
         match step.op.as_str() {
             "sync" => return Ok(Expect { path: Some(path.to_owned()), ..Expect::default() }),
@@ -328,8 +328,8 @@ impl Model {
         })
     }
 
-    fn multi_read(&self, step: &Step) -> Expect {
-        let read = |op: &Step| match self.znodes.get(path(op)) {
+    fn multi_read(&self, step: &Request) -> Expect {
+        let read = |op: &Request| match self.znodes.get(path(op)) {
             None => failed("NoNode"),
             Some(_) if op.op == "getChildren" => {
                 OpResult { get_children: Some(self.children(path(op))), ..OpResult::default() }
@@ -455,22 +455,22 @@ fn open() -> Acl {
     vec![(NameOrNumber::Name("cdrwa".to_owned()), "world".to_owned(), "anyone".to_owned())]
 }
 
-fn path(step: &Step) -> &str {
+fn path(step: &Request) -> &str {
     step.path.as_deref().unwrap_or_default()
 }
 
-fn acl(step: &Step) -> Acl {
+fn acl(step: &Request) -> Acl {
     step.acl.clone().unwrap_or_else(open)
 }
 
-fn mode(step: &Step) -> &str {
+fn mode(step: &Request) -> &str {
     match &step.mode {
         Some(NameOrNumber::Name(name)) => name,
         _ => "persistent",
     }
 }
 
-fn data(step: &Step) -> Option<String> {
+fn data(step: &Request) -> Option<String> {
     match &step.data {
         _ if step.nulldata => None,
         Some(Data::Text(text)) => Some(text.clone()),

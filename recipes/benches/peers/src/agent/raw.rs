@@ -35,13 +35,13 @@ pub struct Bare {
 }
 
 /// A reply: its xid, its error, its body.
-struct Answer {
+struct Reply {
     xid: i32,
     error: i32,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl Reply {
     fn done(self) -> anyhow::Result<Vec<u8>> {
         match self.error {
             0 => Ok(self.body),
@@ -84,7 +84,7 @@ impl Bare {
     }
 
     /// Reads the next reply; notifications before it are kept.
-    fn answer(&mut self) -> anyhow::Result<Answer> {
+    fn answer(&mut self) -> anyhow::Result<Reply> {
         loop {
             if let Some(answer) = self.next()? {
                 return Ok(answer);
@@ -92,7 +92,7 @@ impl Bare {
         }
     }
 
-    fn next(&mut self) -> anyhow::Result<Option<Answer>> {
+    fn next(&mut self) -> anyhow::Result<Option<Reply>> {
         let frame = frame::read(&mut self.from)?;
         let mut from = In::new(&frame);
         let (xid, _, error) = (from.int(), from.long(), from.int());
@@ -104,7 +104,7 @@ impl Bare {
                 Ok(None)
             }
             number::PING_XID => Ok(None),
-            xid => Ok(Some(Answer { xid, error, body: from.rest().to_vec() })),
+            xid => Ok(Some(Reply { xid, error, body: from.rest().to_vec() })),
         }
     }
 

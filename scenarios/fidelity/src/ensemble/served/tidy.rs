@@ -5,7 +5,7 @@ use crate::ensemble::answer;
 use crate::ensemble::cluster::{Cluster, Micros};
 use crate::ensemble::scenario::Meta;
 use crate::exchange::Arrival;
-use crate::exchange::form::{Expect, Step as Request};
+use crate::exchange::form::{Expect, Request};
 use crate::exchange::reply::{self, Terms};
 use crate::exchange::wire::{self, Hello};
 use std::sync::atomic::Ordering;
