@@ -7,17 +7,16 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `program` | programs, their scenarios, the promises of their authors |
-//! | `plan` | plans: commands, each at a time or behind a report |
-//! | `draw` | a plan from a seed |
-//! | `lines` | the lines that drivers write |
-//! | `process` | the processes of drivers |
-//! | `stage` | one try while it runs: the ensemble, the processes, the plan |
-//! | `attempt` | one try from its begin to its verdict |
-//! | `rate` | how often a plan fails, with an interval |
-//! | `shrink` | the smallest plan that still fails |
-//! | `findings` | findings that are kept |
-//! | `page` | the page of what was found, and of what was tried and held |
+//! | [`program`] | programs, their scenarios, the promises of their authors |
+//! | [`plan`] | plans: commands, each at a time or behind a report |
+//! | [`draw`] | a plan from a seed |
+//! | [`lines`] | the lines that drivers write |
+//! | [`process`] | the processes of drivers |
+//! | [`attempt`] | one try from its begin to its verdict |
+//! | [`rate`] | how often a plan fails, with an interval |
+//! | [`shrink`] | the smallest plan that still fails |
+//! | [`findings`] | findings that are kept |
+//! | [`page`] | the page of what was found, and of what was tried and held |
 //!
 //! A program is nondeterministic: a plan is judged by its failure rate, not by one run.
 

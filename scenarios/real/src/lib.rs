@@ -18,13 +18,7 @@
 //! | [`leak_check`] | leak check: memory, tasks, watches, znodes |
 //! | [`recorder`] | records a run in real time |
 //! | [`bell`] | the signal that the time of a run is over |
-//! | `stalls` | stalls of this process and of servers without an injected fault |
-//! | `durable` | the durability check: servers must keep acknowledged writes |
-//! | `folder` | a server's folder, which is removed with it |
-//! | `tree` | lists the znodes below a znode |
-//! | `install` | finds the installed ZooKeeper and Java |
 //! | [`recorded`] | a session that records its requests and replies |
-//! | `reaper` | kills servers when this process ends in any way |
 
 pub mod bell;
 pub mod client;

@@ -1,13 +1,6 @@
 //! Reports: a run as one HTML page for a browser, and its causal slice as a chart for the terminal.
 //!
-//! 1. `asked`, `causes`: the transaction of each request, the causes of each event.
-//! 2. `lives`, `messages`: lifetimes (znodes, watches, sessions, beliefs, faults), and messages.
-//! 3. `slice`: the causes of a breach. `cost`, `beside`: the cost of a run, and its differences from another run.
-//!    `hang`: what the clients of a run that does not end wait for. `dropped`: guards that were never released.
-//! 4. `model`: all of it as plain data, with texts of `words`; `page` writes it into one file, `chart` draws a slice as
-//!    text.
-//!
-//! `whole_file` is how every part of this project writes a file, `place` how it writes a table into a page.
+//! [`whole_file`] is how every part of this project writes a file, [`place`] how it writes a table into a page.
 //!
 //! This crate computes everything from the typed history and the report; the page only draws it. The same run gives the
 //! same page to the byte.

@@ -1,20 +1,5 @@
 //! A simulated ensemble behind loopback sockets: any client in any language connects to the `World` of `sim-zk`, in real time.
 //!
-//! | module | content |
-//! |---|---|
-//! | `connection`, `outgoing` | a client's connection: bytes in, frames out; bytes that its socket has not taken |
-//! | `memory` | the memory of all connections, and its limits |
-//! | `clients` | the clients of the connections: sessions |
-//! | `network` | the faults of the network between clients and servers: pending and drawn |
-//! | `front` | the layer between clients and the world, without sockets and without a clock |
-//! | `sockets` | the loop of one thread: sockets, the clock, commands |
-//! | `recorder`, `judging`, `verdict` | the history of everything, the thread that judges it as it happens, and its verdict |
-//! | `command`, `fields`, `control` | the verbs of the control API, their fields, and the API over HTTP |
-//! | `reports` | reports of programs through a pipe |
-//! | `stop` | its end, from another thread |
-//! | `listener` | the port of a member |
-//! | `words`, `figures` | four-letter words, and the statistics of requests for them |
-//!
 //! One thread owns the world. It reads all sockets, lets the world catch up with the clock, and writes the packets of
 //! the world. A client that reads slowly or sends invalid bytes delays no other client: requests of a connection that
 //! has not read its answers wait, and its socket is not read meanwhile; connections have turns of bounded size; and a

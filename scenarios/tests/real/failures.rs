@@ -63,8 +63,7 @@ impl Visit for Told {
 
 impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let target = event.metadata().target();
-        let is_ours = target.starts_with("zk_recipes") || target.starts_with("zk_client");
+        let is_ours = event.metadata().target().starts_with("zk_");
         if *event.metadata().level() > Level::INFO || !is_ours {
             return;
         }

@@ -96,6 +96,20 @@ fn failing(name: &str) -> Run {
 }
 
 #[test]
+fn its_scripts_can_be_parsed() {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("report/src/assets");
+    for name in ["model.js", "chart.js", "panels.js", "report.js"] {
+        match Command::new("node").arg("--check").arg(assets.join(name)).output() {
+            Ok(checked) => assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr)),
+            Err(_) if std::env::var_os("ZK_REQUIRE_NODE").is_none_or(|value| value != "1") => {
+                return crate::common::left_out("no Node.js is installed", "ZK_REQUIRE_NODE");
+            }
+            Err(e) => panic!("no Node.js is installed: {e}"),
+        }
+    }
+}
+
+#[test]
 fn a_broken_run_is_shown_with_what_led_to_it() {
     let run = failing("lock-no-guid");
     let finding = run.report.first().expect("it fails");

@@ -8,21 +8,24 @@ use crate::config::workload as config;
 use crate::group::workload as group;
 use crate::variations::raw;
 use sim_zk::injected_bug::InjectedBug;
-use zk_checker::RuleId::{Cf4, Zk6, Zk14};
+use zk_checker::RuleId::{Cf4, Gm3, Zk6, Zk14};
 use zk_harness::caught::Caught;
 use zk_harness::plan::Plan;
 use zk_harness::workload::Workload;
 
 pub(super) static ALL: &[Workload] = &[
     wrong("raw-fires-twice", InjectedBug::FiresTwice, &raw::WORKLOAD, Some(Zk6), CALM),
-    // Harm: GM-2, a view that shows a member that is gone.
-    wrong(
-        "group-silent-end",
-        InjectedBug::SilentEnd,
-        &group::WORKLOAD,
-        Some(Zk6),
-        fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
-    ),
+    Workload {
+        // A view shows a member that is gone.
+        caught_by: Some(Caught::by(Zk6).harm(&[Gm3])),
+        ..wrong(
+            "group-silent-end",
+            InjectedBug::SilentEnd,
+            &group::WORKLOAD,
+            Some(Zk6),
+            fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
+        )
+    },
     wrong("raw-children-for-data", InjectedBug::ChildrenForData, &raw::WORKLOAD, Some(Zk6), CALM),
     wrong("raw-wrong-event", InjectedBug::WrongEvent, &raw::WORKLOAD, Some(Zk6), CALM),
     wrong("raw-late-notices", InjectedBug::LateNotices, &raw::WORKLOAD, Some(Zk6), CALM),
