@@ -1,6 +1,6 @@
 //! The names that workloads, words, stories and mutants use throughout.
 
-pub(crate) use crate::recipe::{Make, Recipe};
+pub(crate) use crate::recipe::{Make, Recipe, limited};
 pub(crate) use crate::stage::{Actor, Stage};
 pub(crate) use futures_util::FutureExt;
 pub(crate) use futures_util::future::BoxFuture;

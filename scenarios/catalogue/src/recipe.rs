@@ -1,13 +1,21 @@
 //! The exports of a folder of the catalogue.
 
 use crate::lies::Lies;
+use std::time::Duration;
 use zk_harness::stage::Story;
 use zk_harness::workload::Workload;
 use zk_real::RealWorkload;
+use zk_recipes::zk::ZooKeeper;
+use zk_recipes::{Call, Work};
 
 /// The constructor of a recipe over a session: the right recipe's, or a mutant's. It is boxed, so that a workload is
 /// compiled once for all mutants of one copy.
 pub type Make<Z, L> = Box<dyn Fn(&Z) -> L + Send + Sync>;
+
+/// A call within its limit; zero means no limit.
+pub(crate) fn limited<Z: ZooKeeper, W: Work>(call: Call<Z, W>, limit: Duration) -> Call<Z, W> {
+    if limit.is_zero() { call } else { call.within(limit) }
+}
 
 /// A recipe, with its workload, stories and mutants.
 pub struct Recipe {

@@ -73,11 +73,8 @@ pub trait Electing: Clone + Send + Sync + 'static {
     /// The follower's type.
     type Follower: Follower;
 
-    /// Stands for office and waits until it is elected.
-    fn stand(&self) -> impl Future<Output = Result<Self::Office, Error>> + Send;
-
-    /// Stands for office for a limited time.
-    fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send;
+    /// Stands for office and waits until it is elected; a limit of zero is none.
+    fn stand(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send;
 
     /// Follows the leader.
     fn follow(&self) -> Self::Follower;
@@ -111,12 +108,8 @@ impl<Z: ZooKeeper> Electing for Election<Z> {
     type Office = Term<Z>;
     type Follower = Leadership<Z>;
 
-    fn stand(&self) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
-        Election::stand(self)
-    }
-
-    fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
-        Election::stand(self).within(limit)
+    fn stand(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
+        limited(Election::stand(self), limit)
     }
 
     fn follow(&self) -> Leadership<Z> {
@@ -142,13 +135,7 @@ pub async fn client<C: Client, E: Electing>(task: Task<C>, make: Make<C::Zk, E>)
 async fn take_office<C: Client, E: Electing>(client: &C, zk: &C::Zk, election: &E, pace: Pace) -> Round {
     let call = Call::new(ELECTION, Verb::Stand);
     let call = if client.choose(8) == 7 { call.within(pace.limit) } else { call };
-    let standing = || async {
-        match call.limit {
-            limit if limit.is_zero() => election.stand().await,
-            limit => election.stand_within(limit).await,
-        }
-    };
-    let (op, term) = match operation(client, call, nothing, standing).await {
+    let (op, term) = match operation(client, call, nothing, || election.stand(call.limit)).await {
         (op, Ended::Done(term)) => (op, term),
         (_, ended) if ended.is_session_over() => return Round::Again,
         (_, ended) => {

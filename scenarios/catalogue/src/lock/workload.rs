@@ -68,8 +68,7 @@ impl<Z: ZooKeeper> Exclusive for Lock<Z> {
     ) -> Result<Option<Guard<Z, guard::Exclusive>>, Error> {
         match verb {
             Verb::TryAcquire => self.try_acquire().await,
-            _ if limit.is_zero() => self.acquire().await.map(Some),
-            _ => self.acquire().within(limit).await.map(Some),
+            _ => limited(self.acquire(), limit).await.map(Some),
         }
     }
 }

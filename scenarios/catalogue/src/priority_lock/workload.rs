@@ -161,11 +161,9 @@ pub async fn acquire<Z: ZooKeeper>(
     priority: Priority,
     limit: Duration,
 ) -> Result<Hold<Z>, Error> {
-    match (verb, limit.is_zero()) {
-        (Verb::Read, true) => lock.read(priority).await.map(Hold::Read),
-        (Verb::Read, false) => lock.read(priority).within(limit).await.map(Hold::Read),
-        (_, true) => lock.write(priority).await.map(Hold::Write),
-        (_, false) => lock.write(priority).within(limit).await.map(Hold::Write),
+    match verb {
+        Verb::Read => limited(lock.read(priority), limit).await.map(Hold::Read),
+        _ => limited(lock.write(priority), limit).await.map(Hold::Write),
     }
 }
 

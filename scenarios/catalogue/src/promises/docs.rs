@@ -72,7 +72,7 @@ pub fn docs() -> Vec<Documented> {
 }
 
 /// Whether the sentences of an item are cases of the page of costs.
-pub(super) fn are_cases(subject: &str) -> bool {
+pub fn are_cases(subject: &str) -> bool {
     subject.starts_with("COST.md")
 }
 

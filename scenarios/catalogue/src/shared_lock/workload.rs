@@ -80,12 +80,10 @@ macro_rules! shared {
 
             async fn take(&self, Call { verb, limit, .. }: Call) -> Taken<Self::Read, Self::Write> {
                 Ok(match verb {
-                    Verb::Read if limit.is_zero() => Some(Granted::Read(self.read().await?)),
-                    Verb::Read => Some(Granted::Read(self.read().within(limit).await?)),
+                    Verb::Read => Some(Granted::Read(limited(self.read(), limit).await?)),
                     Verb::TryRead => self.try_read().await?.map(Granted::Read),
                     Verb::TryWrite => self.try_write().await?.map(Granted::Write),
-                    _ if limit.is_zero() => Some(Granted::Write(self.write().await?)),
-                    _ => Some(Granted::Write(self.write().within(limit).await?)),
+                    _ => Some(Granted::Write(limited(self.write(), limit).await?)),
                 })
             }
 

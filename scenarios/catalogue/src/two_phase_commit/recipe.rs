@@ -1,5 +1,6 @@
 //! The steps of one site in two-phase commit, by the right recipe or by a mutant.
 
+use crate::recipe::limited;
 use std::future::Future;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
@@ -40,11 +41,8 @@ pub trait TwoPhases: Send + Sync + 'static {
     /// Steps 3 and 4.
     fn vote(&self, site: Self::Site, vote: Vote) -> impl Future<Output = Result<Self::Voted, Error>> + Send;
 
-    /// Step 6 for a site.
-    fn decision(&self, voted: &Self::Voted) -> impl Future<Output = Result<Decision, Error>> + Send;
-
-    /// Steps 6 and 7 for a site.
-    fn decision_within(
+    /// Step 6 for a site, and step 7 at the end of a limit; zero is none.
+    fn decision(
         &self,
         voted: &Self::Voted,
         limit: Duration,
@@ -57,7 +55,7 @@ pub trait TwoPhases: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<(String, Vote)>, Error>> + Send;
 
     /// Steps 5 to 7 for a coordinator.
-    fn coordinate_within(
+    fn coordinate(
         &self,
         coordinator: &Self::Coordinator,
         limit: Duration,
@@ -93,23 +91,15 @@ impl<Z: ZooKeeper> TwoPhases for Participant<Z> {
         site.vote(vote).await
     }
 
-    async fn decision(&self, voted: &Voted<Z>) -> Result<Decision, Error> {
-        voted.decision().await
-    }
-
-    async fn decision_within(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
-        voted.decision().within(limit).await
+    async fn decision(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
+        limited(voted.decision(), limit).await
     }
 
     async fn next_vote(&self, voted: &Voted<Z>) -> Result<Option<(String, Vote)>, Error> {
         voted.next_vote().await
     }
 
-    async fn coordinate_within(
-        &self,
-        coordinator: &Coordinator<Z>,
-        limit: Duration,
-    ) -> Result<Decision, Error> {
+    async fn coordinate(&self, coordinator: &Coordinator<Z>, limit: Duration) -> Result<Decision, Error> {
         coordinator.decision().within(limit).await
     }
 

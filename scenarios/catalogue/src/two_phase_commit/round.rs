@@ -181,7 +181,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
             match self.participant.open().await? {
                 (site, Some(cast)) => {
                     let voted = self.participant.vote(site, cast).await?;
-                    self.participant.decision_within(&voted, self.pace.limit).await?;
+                    self.participant.decision(&voted, self.pace.limit).await?;
                     self.participant.finish(voted).await
                 }
                 (_, None) => Ok(()),
@@ -241,7 +241,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         let (limit, participant) = (self.limit(), &self.participant);
         match begun {
             Some(begun) => {
-                let deciding = || participant.coordinate_within(&begun, limit);
+                let deciding = || participant.coordinate(&begun, limit);
                 let _ = self.learns(limit, "", COORDINATOR, deciding).await;
                 Some(begun)
             }
@@ -250,7 +250,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                     let heir = participant.resume().await?;
                     // The successor has decided: the decision is on record.
                     self.tells(Seen::Name, &path(self.round), COORDINATOR);
-                    participant.coordinate_within(&heir, limit).await
+                    participant.coordinate(&heir, limit).await
                 };
                 let ended = self.learns(limit, "resume", COORDINATOR, deciding).await;
                 let does = matches!(ended, Ended::Done(_));
@@ -281,13 +281,14 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
         match self.client.choose(4) {
             // Without a coordinator the other sites make the decision, even for a site that waits without a limit.
             1 if form(self.round) == FORMS[0] && self.is_joined_by_all() => {
-                self.learns(Duration::ZERO, "", self.site, || self.participant.decision(voted)).await
+                self.learns_decision(voted, Duration::ZERO).await
             }
             2 => {
                 // It gives up, and asks again with a limit.
                 let giving_up = || async {
                     let patience = self.client.sleep(limit / 8);
-                    match select(pin!(self.participant.decision(voted)), pin!(patience)).await {
+                    match select(pin!(self.participant.decision(voted, Duration::ZERO)), pin!(patience)).await
+                    {
                         Either::Left((decision, _)) => decision,
                         Either::Right(_) => Err(ErrorKind::TimedOut.into()),
                     }
@@ -297,15 +298,15 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                     return ended;
                 }
                 sometimes!(self.client, "a site gives up waiting for the decision", true);
-                self.decides_within(voted, limit).await
+                self.learns_decision(voted, limit).await
             }
             3 if form(self.round) == FORMS[3] && self.is_joined_by_all() => self.follows(voted).await,
-            _ => self.decides_within(voted, limit).await,
+            _ => self.learns_decision(voted, limit).await,
         }
     }
 
-    async fn decides_within(&self, voted: &T::Voted, limit: Duration) -> Ended<Decision> {
-        self.learns(limit, "", self.site, || self.participant.decision_within(voted, limit)).await
+    async fn learns_decision(&self, voted: &T::Voted, limit: Duration) -> Ended<Decision> {
+        self.learns(limit, "", self.site, || self.participant.decision(voted, limit)).await
     }
 
     /// Follows the votes of the others, until all are cast or the decision is made.
@@ -318,7 +319,7 @@ impl<C: Client, T: TwoPhases> SiteRound<'_, C, T> {
                 self.tells(Seen::Vote, vote_text(vote), other);
             }
             self.tells(Seen::Missing, "", site);
-            self.participant.decision(voted).await
+            self.participant.decision(voted, Duration::ZERO).await
         };
         let observed = move |journal: &mut Journal, at, op, decision: &Decision| {
             journal.observed(at, me, op, object, Seen::Decision, decision_text(*decision), site);

@@ -5,7 +5,7 @@
 //! 3. A sentence or a method that is new has `?` for a judge, for which a test fails until a name stands there. A row without a
 //!    sentence stays, and a test fails too: its judges may serve another sentence.
 
-use zk_catalogue::promises::docs::{Documented, Key};
+use zk_catalogue::promises::docs::{Documented, Key, are_cases};
 
 struct List {
     /// The comment on top.
@@ -147,10 +147,6 @@ impl Section {
 /// The type of an item, or the item itself.
 fn kind(subject: &str) -> &str {
     subject.split("::").next().unwrap_or(subject)
-}
-
-fn are_cases(subject: &str) -> bool {
-    subject.starts_with("COST.md")
 }
 
 fn cells(line: &str) -> (&str, &str) {

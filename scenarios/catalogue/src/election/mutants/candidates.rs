@@ -5,7 +5,6 @@ use crate::election::workload::{Electing, client, new};
 use crate::former::TakesItsFormer;
 use crate::prelude::*;
 use crate::session::{Interceptor, Reply, Watch, over, over_all, watched_list};
-use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Created, Listing, path};
@@ -122,17 +121,13 @@ impl<Z: ZooKeeper> Electing for StandsAgain<Z> {
     type Office = Term<Z>;
     type Follower = Leadership<Z>;
 
-    async fn stand(&self) -> Result<Self::Office, Error> {
+    async fn stand(&self, limit: Duration) -> Result<Self::Office, Error> {
         loop {
-            match self.0.stand().await {
-                Err(e) if e.is_removed() => {}
+            match Electing::stand(&self.0, limit).await {
+                Err(e) if e.is_removed() && limit.is_zero() => {}
                 other => return other,
             }
         }
-    }
-
-    fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send {
-        self.0.stand_within(limit)
     }
 
     fn follow(&self) -> Self::Follower {

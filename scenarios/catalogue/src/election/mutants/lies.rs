@@ -68,12 +68,8 @@ impl<C: Client, Z: ZooKeeper> Electing for Lying<C, Election<Z>> {
     type Office = Hold<C, Term<Z>>;
     type Follower = LyingStream<C, Leadership<Z>, Leader>;
 
-    async fn stand(&self) -> Result<Self::Office, Error> {
-        self.liar.grants(Verb::Stand, || self.right.stand()).await
-    }
-
-    async fn stand_within(&self, limit: Duration) -> Result<Self::Office, Error> {
-        self.liar.grants(Verb::Stand, || self.right.stand_within(limit)).await
+    async fn stand(&self, limit: Duration) -> Result<Self::Office, Error> {
+        self.liar.grants(Verb::Stand, || Electing::stand(&self.right, limit)).await
     }
 
     fn follow(&self) -> Self::Follower {

@@ -29,12 +29,8 @@ impl<Z: ZooKeeper> Electing for TellsNobody<Z> {
     type Office = Term<Z>;
     type Follower = Blind<Z>;
 
-    async fn stand(&self) -> Result<Term<Z>, Error> {
-        self.0.stand().await
-    }
-
-    async fn stand_within(&self, limit: Duration) -> Result<Term<Z>, Error> {
-        self.0.stand_within(limit).await
+    async fn stand(&self, limit: Duration) -> Result<Term<Z>, Error> {
+        Electing::stand(&self.0, limit).await
     }
 
     fn follow(&self) -> Blind<Z> {

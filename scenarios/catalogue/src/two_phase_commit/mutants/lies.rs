@@ -65,22 +65,11 @@ pub(in crate::two_phase_commit) static LIES: Lies = Lies {
 const UNMET: &[Failure] = &[TimedOut, Denied, ConnectionLoss];
 
 impl<C: Client, Z: ZooKeeper> Lying<C, Participant<Z>> {
-    /// The decision for a site; it stays unknown if the vote was feigned.
-    async fn decides(&self, voted: Option<&Voted<Z>>, limit: Option<Duration>) -> Result<Decision, Error> {
-        let Some(voted) = voted else { return self.waits_in_vain(limit).await };
-        let work = || async {
-            match limit {
-                Some(limit) => self.right.decision_within(voted, limit).await,
-                None => self.right.decision(voted).await,
-            }
-        };
-        self.liar.call(Verb::Decide, work, || Some(Decision::Commit)).await
-    }
-
-    async fn waits_in_vain(&self, limit: Option<Duration>) -> Result<Decision, Error> {
+    /// The decision after a feigned vote or begin: it stays unknown.
+    async fn waits_in_vain(&self, limit: Duration) -> Result<Decision, Error> {
         let zk = &self.right.zk;
-        zk.sleep_until(zk.now() + limit.unwrap_or_default()).await;
-        Err(if limit.is_some() { ErrorKind::TimedOut.into() } else { ErrorKind::Unimplemented.into() })
+        zk.sleep_until(zk.now() + limit).await;
+        Err(if limit.is_zero() { ErrorKind::Unimplemented.into() } else { ErrorKind::TimedOut.into() })
     }
 }
 
@@ -109,12 +98,10 @@ impl<C: Client, Z: ZooKeeper> TwoPhases for Lying<C, Participant<Z>> {
         self.liar.call_once(Verb::Vote, work, || Some(None)).await
     }
 
-    async fn decision(&self, voted: &Self::Voted) -> Result<Decision, Error> {
-        self.decides(voted.as_ref(), None).await
-    }
-
-    async fn decision_within(&self, voted: &Self::Voted, limit: Duration) -> Result<Decision, Error> {
-        self.decides(voted.as_ref(), Some(limit)).await
+    async fn decision(&self, voted: &Self::Voted, limit: Duration) -> Result<Decision, Error> {
+        let Some(voted) = voted else { return self.waits_in_vain(limit).await };
+        let work = || self.right.decision(voted, limit);
+        self.liar.call(Verb::Decide, work, || Some(Decision::Commit)).await
     }
 
     async fn next_vote(&self, voted: &Self::Voted) -> Result<Option<(String, Vote)>, Error> {
@@ -124,13 +111,9 @@ impl<C: Client, Z: ZooKeeper> TwoPhases for Lying<C, Participant<Z>> {
         }
     }
 
-    async fn coordinate_within(
-        &self,
-        coordinator: &Self::Coordinator,
-        limit: Duration,
-    ) -> Result<Decision, Error> {
-        let Some(coordinator) = coordinator else { return self.waits_in_vain(Some(limit)).await };
-        let work = || async { self.right.coordinate_within(coordinator, limit).await };
+    async fn coordinate(&self, coordinator: &Self::Coordinator, limit: Duration) -> Result<Decision, Error> {
+        let Some(coordinator) = coordinator else { return self.waits_in_vain(limit).await };
+        let work = || self.right.coordinate(coordinator, limit);
         self.liar.call(Verb::Decide, work, || Some(Decision::Commit)).await
     }
 

@@ -197,19 +197,21 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
         Ok(sites)
     }
 
-    async fn decision(&self, sites: &usize) -> Result<Decision, Error> {
-        match self.1 {
-            Variant::Recorded => self.recorded().await,
-            Variant::Ephemeral => self.counted(*sites).await,
+    async fn decision(&self, sites: &usize, limit: Duration) -> Result<Decision, Error> {
+        let deciding = async {
+            match self.1 {
+                Variant::Recorded => self.recorded().await,
+                Variant::Ephemeral => self.counted(*sites).await,
+            }
+        };
+        if limit.is_zero() {
+            return deciding.await;
         }
-    }
-
-    async fn decision_within(&self, sites: &usize, limit: Duration) -> Result<Decision, Error> {
         let patience = match self.1 {
             Variant::Recorded => limit,
             Variant::Ephemeral => limit * 8,
         };
-        match (within(&self.0.zk, patience, self.decision(sites)).await, &self.1) {
+        match (within(&self.0.zk, patience, deciding).await, &self.1) {
             (Some(decided), _) => decided,
             (None, Variant::Recorded) => {
                 self.decide(b"abort").await?;
@@ -224,8 +226,8 @@ impl<Z: ZooKeeper> TwoPhases for Page<Z> {
         Ok(None)
     }
 
-    async fn coordinate_within(&self, sites: &usize, limit: Duration) -> Result<Decision, Error> {
-        self.decision_within(sites, limit).await
+    async fn coordinate(&self, sites: &usize, limit: Duration) -> Result<Decision, Error> {
+        self.decision(sites, limit).await
     }
 
     async fn finish(&self, _: usize) -> Result<(), Error> {

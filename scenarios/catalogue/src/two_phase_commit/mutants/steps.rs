@@ -181,12 +181,9 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
         }
     }
 
-    async fn decision(&self, voted: &Voted<Z>) -> Result<Decision, Error> {
-        voted.decision().await
-    }
-
-    async fn decision_within(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
+    async fn decision(&self, voted: &Voted<Z>, limit: Duration) -> Result<Decision, Error> {
         let patience = match self.mutation.undecided {
+            _ if limit.is_zero() => return voted.decision().await,
             Undecided::Terminates => return voted.decision().within(limit).await,
             // Short, so that the site meets a record that it does not know.
             Undecided::ObeysItself => limit / 16,
@@ -211,11 +208,7 @@ impl<Z: ZooKeeper> TwoPhases for MutantParticipant<Z> {
         voted.next_vote().await
     }
 
-    async fn coordinate_within(
-        &self,
-        coordinator: &Coordinator<Z>,
-        limit: Duration,
-    ) -> Result<Decision, Error> {
+    async fn coordinate(&self, coordinator: &Coordinator<Z>, limit: Duration) -> Result<Decision, Error> {
         let zk = &self.right.zk;
         match self.mutation.coordination {
             Coordination::Recorded => {}

@@ -221,37 +221,31 @@ impl<Z: ZooKeeper> Line<Z> {
         Call { verb, limit, .. }: Call,
         priority: u16,
     ) -> Result<Option<Hold<Z>>, Error> {
-        let (no_limit, priority) = (limit.is_zero(), Priority(priority));
+        let priority = Priority(priority);
         Ok(Some(match (self, verb) {
             (Line::Lock(lock), Verb::TryAcquire) => {
                 return Ok(lock.try_acquire().await?.map(Hold::Exclusive));
             }
-            (Line::Lock(lock), _) if no_limit => Hold::Exclusive(lock.acquire().await?),
-            (Line::Lock(lock), _) => Hold::Exclusive(lock.acquire().within(limit).await?),
+            (Line::Lock(lock), _) => Hold::Exclusive(limited(lock.acquire(), limit).await?),
             (Line::Shared(lock), Verb::TryRead) => return Ok(lock.try_read().await?.map(Hold::Read)),
             (Line::Shared(lock), Verb::TryWrite) => return Ok(lock.try_write().await?.map(Hold::Write)),
-            (Line::Shared(lock), Verb::Read) if no_limit => Hold::Read(lock.read().await?),
-            (Line::Shared(lock), Verb::Read) => Hold::Read(lock.read().within(limit).await?),
-            (Line::Shared(lock), _) if no_limit => Hold::Write(lock.write().await?),
-            (Line::Shared(lock), _) => Hold::Write(lock.write().within(limit).await?),
+            (Line::Shared(lock), Verb::Read) => Hold::Read(limited(lock.read(), limit).await?),
+            (Line::Shared(lock), _) => Hold::Write(limited(lock.write(), limit).await?),
             (Line::Revocable(lock), Verb::TryRead) => {
                 return Ok(lock.try_read().await?.map(Hold::RevocableRead));
             }
             (Line::Revocable(lock), Verb::TryWrite) => {
                 return Ok(lock.try_write().await?.map(Hold::RevocableWrite));
             }
-            (Line::Revocable(lock), Verb::Read) if no_limit => Hold::RevocableRead(lock.read().await?),
-            (Line::Revocable(lock), Verb::Read) => Hold::RevocableRead(lock.read().within(limit).await?),
-            (Line::Revocable(lock), _) if no_limit => Hold::RevocableWrite(lock.write().await?),
-            (Line::Revocable(lock), _) => Hold::RevocableWrite(lock.write().within(limit).await?),
-            (Line::Priority(lock), Verb::Read) if no_limit => Hold::RevocableRead(lock.read(priority).await?),
+            (Line::Revocable(lock), Verb::Read) => Hold::RevocableRead(limited(lock.read(), limit).await?),
+            (Line::Revocable(lock), _) => Hold::RevocableWrite(limited(lock.write(), limit).await?),
             (Line::Priority(lock), Verb::Read) => {
-                Hold::RevocableRead(lock.read(priority).within(limit).await?)
+                Hold::RevocableRead(limited(lock.read(priority), limit).await?)
             }
-            (Line::Priority(lock), _) if no_limit => Hold::RevocableExclusive(lock.write(priority).await?),
-            (Line::Priority(lock), _) => Hold::RevocableExclusive(lock.write(priority).within(limit).await?),
-            (Line::Election(election), _) if no_limit => Hold::Term(Box::new(election.stand().await?)),
-            (Line::Election(election), _) => Hold::Term(Box::new(election.stand().within(limit).await?)),
+            (Line::Priority(lock), _) => {
+                Hold::RevocableExclusive(limited(lock.write(priority), limit).await?)
+            }
+            (Line::Election(election), _) => Hold::Term(Box::new(limited(election.stand(), limit).await?)),
         }))
     }
 
@@ -382,7 +376,7 @@ impl<Z: ZooKeeper> Guarding for Hold<Z> {
         each!(self, held => held.transact(ops).await)
     }
 
-    async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+    async fn transact_once(&self, ops: Vec<Op>) -> Result<(), Error> {
         each!(self, _held => _held.transact_once(ops).await, Err(ErrorKind::Unimplemented.into()), _held.transact_once(ops).await)
     }
 
@@ -421,7 +415,7 @@ pub trait Guarding: Held {
     fn transact(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send;
 
     /// The same, exactly once.
-    fn transact_once(&mut self, ops: Vec<Op>) -> impl Future<Output = Result<(), Error>> + Send;
+    fn transact_once(&self, ops: Vec<Op>) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Whether it can write exactly once.
     fn has_receipts(&self) -> bool;

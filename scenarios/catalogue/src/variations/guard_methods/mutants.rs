@@ -198,7 +198,7 @@ impl<C: Client, Z: ZooKeeper> Guarding for WrongGuard<C, Z> {
         Ok(results)
     }
 
-    async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+    async fn transact_once(&self, ops: Vec<Op>) -> Result<(), Error> {
         if self.liar.how() == How::Repeats && self.liar.lies_in(Verb::TransactOnce) {
             self.right.transact_once(ops.clone()).await?;
         }

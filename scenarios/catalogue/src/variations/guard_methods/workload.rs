@@ -179,7 +179,7 @@ impl<C: Client> Part<'_, C> {
             }
             taken
         };
-        let (op, mut guard) = match attempt(client, call, given, taking).await {
+        let (op, guard) = match attempt(client, call, given, taking).await {
             (op, Ended::Done(Some(guard))) => (op, guard),
             (_, ended) if ended.is_session_over() => return Round::Again,
             _ => return Round::Over,
@@ -203,7 +203,7 @@ impl<C: Client> Part<'_, C> {
         };
         match writes {
             2 => self.writes(&guard).await,
-            3 => self.writes_once(&mut guard).await,
+            3 => self.writes_once(&guard).await,
             _ => {}
         }
         give_back(client, self.object, guard).await;
@@ -321,7 +321,7 @@ impl<C: Client> Part<'_, C> {
     }
 
     /// The same, exactly once, if the guard supports that.
-    async fn writes_once<G: Guarding>(&self, guard: &mut G) {
+    async fn writes_once<G: Guarding>(&self, guard: &G) {
         if !guard.has_receipts() {
             return self.writes(guard).await;
         }
