@@ -6,7 +6,7 @@ mod doing;
 mod znodes;
 
 pub(crate) use doing::{Act, Doing, Effect};
-pub(crate) use znodes::{Place, Znode, Znodes, is_path};
+pub(crate) use znodes::{Znode, Znodes, is_path};
 
 use crate::history::{Code, Object, Session, Sym};
 use crate::scene::Scene;

@@ -18,6 +18,13 @@ pub(crate) struct Scene<'a> {
     pub(crate) at: u64,
 }
 
+/// The object of a znode, and its role there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) object: ObjectId,
+    pub(crate) part: Part,
+}
+
 /// Objects and texts by number, path and kind.
 impl<'a> Scene<'a> {
     pub(crate) fn object(&self, object: ObjectId) -> &'a Object {
@@ -58,10 +65,10 @@ impl<'a> Scene<'a> {
     }
 
     /// The object with the longest directory at or above a path, and the part that the path plays there.
-    pub(crate) fn place_of(&self, path: Sym) -> Option<(ObjectId, Part)> {
+    pub(crate) fn place_of(&self, path: Sym) -> Option<Place> {
         let all = (0..self.tables.objects.len()).map(|at| ObjectId(at as u16));
-        let around = all.filter_map(|object| Some((object, self.part(object, path)?)));
-        around.max_by_key(|(object, _)| self.text(self.object(*object).path).len())
+        let around = all.filter_map(|object| Some(Place { object, part: self.part(object, path)? }));
+        around.max_by_key(|place| self.text(self.object(place.object).path).len())
     }
 
     /// The text of a symbol; empty if there is none.

@@ -1,8 +1,7 @@
 //! An operation in progress: its arguments, its replies, and its changes.
 
-use super::znodes::Place;
 use crate::history::{Code, ObjectId, OpId, Seen, Session, Sym, Verb};
-use crate::scene::Scene;
+use crate::scene::{Place, Scene};
 use crate::view::Moment;
 
 /// A change of a znode.

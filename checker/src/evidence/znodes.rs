@@ -3,16 +3,9 @@
 use super::doing::Doing;
 use crate::history::{ObjectId, OpId, Outcome, Session, Sym, Verb};
 use crate::recent::{Aged, Recent};
-use crate::scene::Scene;
+use crate::scene::{Place, Scene};
 use crate::view::{Moment, Part, Phase};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The object of a znode, and its role there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) object: ObjectId,
-    pub(crate) part: Part,
-}
 
 /// A znode.
 #[derive(Clone, Debug)]
@@ -118,8 +111,7 @@ impl Znodes {
     pub(crate) fn place(&mut self, scene: &Scene<'_>, path: Sym) -> Option<Place> {
         let znode = self.all.slot(path.0 as usize);
         if !znode.is_placed {
-            let place = scene.place_of(path).map(|(object, part)| Place { object, part });
-            (znode.place, znode.is_placed) = (place, true);
+            (znode.place, znode.is_placed) = (scene.place_of(path), true);
         }
         znode.place
     }

@@ -15,9 +15,9 @@ mod later;
 mod nothing;
 mod seen;
 
-use crate::evidence::{Act, Doing, Effect, Evidence, Place, Znodes, is_path};
+use crate::evidence::{Act, Doing, Effect, Evidence, Znodes, is_path};
 use crate::rule::prelude::*;
-use crate::scene::is_above;
+use crate::scene::{Place, is_above};
 use crate::view::Part;
 use std::collections::BTreeSet;
 
