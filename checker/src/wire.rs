@@ -12,7 +12,7 @@
 //! | `paths` | paths by number |
 //! | `requests` | clients, their requests and their replies |
 //! | `znodes` | ephemeral and sequential znodes, by directory |
-//! | `watches` | watches that are armed |
+//! | `watches` | watches that are armed, and their notifications |
 //! | `herd` | deletions, and the sessions that each notifies |
 //! | `attempts` | znodes of one attempt to join |
 //! | `items` | items of queues |

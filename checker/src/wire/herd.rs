@@ -1,10 +1,8 @@
 //! Deletions, and the sessions that each notifies.
 
-use super::Wire;
 use super::naming::Suggests;
 use super::paths::ParsedPath;
-use super::znodes::Znode;
-use crate::history::{Conn, Notify, Session, Sym};
+use crate::history::{Notify, Session, Sym};
 use std::collections::BTreeMap;
 
 /// A znode that was deleted.
@@ -25,10 +23,10 @@ pub(super) struct Deleted {
 pub(super) struct Notified {
     pub(super) index: u32,
     /// Whether it has a persistent watch there, as caches do.
-    is_cache: bool,
-    is_contender: bool,
+    pub(super) is_cache: bool,
+    pub(super) is_contender: bool,
     /// Whether it is a reader with no writer between the deleted znode and its own.
-    is_next_reader: bool,
+    pub(super) is_next_reader: bool,
 }
 
 /// A deletion, with its notifications.
@@ -60,7 +58,13 @@ impl Deletions {
 
     /// The deletion behind a notification. One transaction may delete several znodes of a directory: the first of them
     /// changed the directory's children.
-    fn behind(&self, zxid: u32, kind: Notify, path: Sym, parsed: ParsedPath) -> Option<usize> {
+    pub(super) fn behind(
+        &mut self,
+        zxid: u32,
+        kind: Notify,
+        path: Sym,
+        parsed: ParsedPath,
+    ) -> Option<&mut Deletion> {
         let all = self.by_zxid.get(&zxid)?;
         let is_of = |at: &&usize| {
             let deleted = &self.all[**at].deleted;
@@ -72,7 +76,8 @@ impl Deletions {
         };
         // The low half begins again with each epoch.
         let epoch = self.all[*all.iter().rev().find(is_of)?].deleted.zxid;
-        all.iter().filter(is_of).find(|at| self.all[**at].deleted.zxid == epoch).copied()
+        let at = *all.iter().filter(is_of).find(|at| self.all[**at].deleted.zxid == epoch)?;
+        self.all.get_mut(at)
     }
 }
 
@@ -85,37 +90,5 @@ impl Deletion {
                 && !(told.is_next_reader && kind == Suggests::SharedLock)
         };
         self.notified.iter().map(|(session, told)| (*session, *told)).filter(move |(_, told)| counts(told))
-    }
-}
-
-impl Wire {
-    pub(super) fn fire(
-        &mut self,
-        session: Session,
-        kind: Notify,
-        path: Sym,
-        parsed: ParsedPath,
-        zxid: u32,
-        conn: Conn,
-    ) {
-        let is_cache = self.watches.covers(session, parsed.path, &self.paths);
-        self.watches.fire(session, kind, parsed.path, conn);
-        // A change that was missed while disconnected has zxid 0, which no transaction has.
-        let Some(at) = self.herd.behind(zxid, kind, path, parsed) else { return };
-        let Deleted { by, parsed, czxid, next_writer, .. } = self.herd.all[at].deleted;
-        if by == session {
-            return;
-        }
-        let own = || self.znodes.of(parsed.directory, session).map(|(_, znode)| znode);
-        let is_contender = own().next().is_some();
-        let is_next = |znode: &Znode| {
-            let is_before_writer = next_writer.is_none_or(|next| znode.czxid < next);
-            znode.parsed.name.is_reader && znode.czxid > czxid && is_before_writer
-        };
-        let is_next_reader = own().any(is_next);
-        let deletion = &mut self.herd.all[at];
-        deletion.notifications += 1;
-        let told = Notified { index: self.now.index, is_cache, is_contender, is_next_reader };
-        deletion.notified.entry(session).or_insert(told);
     }
 }

@@ -1,7 +1,10 @@
-//! Watches that are armed at servers.
+//! Watches that are armed at servers, and their notifications.
 
-use super::paths::{Paths, TextId};
-use crate::history::{Conn, Notify, Session, Table, WatchMode};
+use super::Wire;
+use super::herd::{Deleted, Notified};
+use super::paths::{ParsedPath, Paths, TextId};
+use super::znodes::Znode;
+use crate::history::{Conn, Notify, Session, Sym, Table, WatchMode};
 use std::collections::BTreeMap;
 
 /// Where and how a watch is armed.
@@ -49,7 +52,7 @@ impl Watches {
     }
 
     /// Uses up the one-shot watches of a notification.
-    pub(super) fn fire(&mut self, session: Session, kind: Notify, path: TextId, conn: Conn) {
+    fn fire(&mut self, session: Session, kind: Notify, path: TextId, conn: Conn) {
         let tables = match kind {
             Notify::Deleted => &[Table::Data, Table::Child][..],
             Notify::ChildrenChanged => &[Table::Child],
@@ -101,5 +104,36 @@ impl Watches {
     /// The watches of all sessions.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (Session, TextId, Table, Armed)> {
         self.armed.iter().map(|((session, path, table), armed)| (*session, *path, *table, *armed))
+    }
+}
+
+impl Wire {
+    pub(super) fn fire(
+        &mut self,
+        session: Session,
+        kind: Notify,
+        path: Sym,
+        parsed: ParsedPath,
+        zxid: u32,
+        conn: Conn,
+    ) {
+        let is_cache = self.watches.covers(session, parsed.path, &self.paths);
+        self.watches.fire(session, kind, parsed.path, conn);
+        // A change that was missed while disconnected has zxid 0, which no transaction has.
+        let Some(deletion) = self.herd.behind(zxid, kind, path, parsed) else { return };
+        let Deleted { by, parsed, czxid, next_writer, .. } = deletion.deleted;
+        if by == session {
+            return;
+        }
+        let own = || self.znodes.of(parsed.directory, session).map(|(_, znode)| znode);
+        let is_contender = own().next().is_some();
+        let is_next = |znode: &Znode| {
+            let is_before_writer = next_writer.is_none_or(|next| znode.czxid < next);
+            znode.parsed.name.is_reader && znode.czxid > czxid && is_before_writer
+        };
+        let is_next_reader = own().any(is_next);
+        deletion.notifications += 1;
+        let told = Notified { index: self.now.index, is_cache, is_contender, is_next_reader };
+        deletion.notified.entry(session).or_insert(told);
     }
 }
