@@ -48,7 +48,7 @@ impl Printer<'_> {
     fn event(&mut self, index: usize, at: u64, who: Who, what: What) {
         match what {
             What::Call { verb, limit, .. } => {
-                let mut text = called(verb).to_owned();
+                let mut text = called(verb);
                 if limit > 0 {
                     let _ = write!(text, ", for at most {} ms", limit / 1000);
                 }

@@ -155,12 +155,11 @@ pub(crate) fn notice(kind: Notify) -> &'static str {
     }
 }
 
-/// The action of a client that calls an operation.
-pub(crate) fn called(verb: Verb) -> &'static str {
-    match verb {
+/// The action of a client that calls an operation: the verb in the third person, unless that says too little.
+pub(crate) fn called(verb: Verb) -> String {
+    let action = match verb {
         Verb::Acquire => "asks",
         Verb::TryAcquire => "tries to acquire",
-        Verb::Release => "releases",
         Verb::Read => "asks to read",
         Verb::TryRead => "tries to read",
         Verb::Write => "asks to write",
@@ -175,29 +174,15 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Lower => "lowers the barrier",
         Verb::Wait => "waits at the barrier",
         Verb::WaitDown => "waits until the barrier is down",
-        Verb::Enter => "enters",
-        Verb::Leave => "leaves",
-        Verb::Put => "puts",
-        Verb::Take => "takes",
-        Verb::Claim => "claims",
-        Verb::Confirm => "confirms",
-        Verb::GiveBack => "gives back",
         Verb::Settle => "settles its taken items",
         Verb::Begin => "begins the transaction",
-        Verb::Vote => "votes",
         Verb::Decide => "asks for the decision",
-        Verb::Finish => "finishes",
-        Verb::Register => "registers",
-        Verb::Unregister => "unregisters",
         Verb::Resolve => "looks up",
         Verb::Unique => "asks for a name",
-        Verb::Follow => "follows",
         Verb::Get => "reads the value",
         Verb::CompareAndSet => "writes if unchanged",
         Verb::Overwrite => "writes",
-        Verb::Publish => "publishes",
         Verb::Snapshot => "reads the whole set",
-        Verb::Join => "joins",
         Verb::Watch => "watches the members",
         Verb::Transact => "writes under its hold",
         Verb::TransactOnce => "writes once under its hold",
@@ -208,11 +193,19 @@ pub(crate) fn called(verb: Verb) -> &'static str {
         Verb::Open => "opens the transaction",
         Verb::Lease => "asks for a lease",
         Verb::Yield => "gives back",
-        Verb::Add => "adds",
         Verb::Own => "owns a part",
         Verb::Whole => "names all parts",
         Verb::Audit => "reports its view",
-    }
+        _ => return third_person(&verb.words()),
+    };
+    action.to_owned()
+}
+
+/// Puts a verb, and what may stand behind it, into the third person.
+fn third_person(verb: &str) -> String {
+    let (first, rest) = verb.split_at(verb.find(' ').unwrap_or(verb.len()));
+    let ending = if first.ends_with("sh") { "es" } else { "s" };
+    format!("{first}{ending}{rest}")
 }
 
 /// The value that a client received.
