@@ -1,4 +1,8 @@
 //! Wake sources of idle operations: those without a request or notification in flight.
+//!
+//! What is the same for all kinds is here: when an operation is idle, and when it certainly has no wake source. Which watches
+//! are adequate is said by the rule of each kind: that depends on the contenders ahead, on the incarnation of a barrier, on
+//! the participants of a generation or on the unclaimed items, and a description in `kinds` has no state.
 
 use crate::rule::prelude::*;
 use crate::view::{Moment, Phase, Watch};
