@@ -3,7 +3,7 @@
 
 use super::correct_twin;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use zk_checker::{RuleId, Verdict};
 use zk_harness::plan::Plan;
 use zk_harness::run::{Draw, PANIC};
@@ -19,14 +19,15 @@ pub(super) struct Twin {
     premises: BTreeMap<RuleId, u64>,
 }
 
-/// A recipe and a seed.
-type Key = (&'static str, u64);
-
-/// The results of correct recipes, kept for the next mutant.
+/// The results of a correct recipe, kept for the next mutant of this recipe.
 #[derive(Debug, Default)]
-pub struct Twins {
-    /// One for each plan that was drawn with this seed.
-    kept: Mutex<BTreeMap<Key, Vec<Arc<Twin>>>>,
+pub struct Twins(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    recipe: &'static str,
+    /// By seed: one for each plan that was drawn with it.
+    twins: BTreeMap<u64, Vec<Arc<Twin>>>,
 }
 
 impl Twins {
@@ -38,19 +39,28 @@ impl Twins {
         if !matches!(runs.strategy, Strategy::Swarm | Strategy::Uniform) {
             return Some(Arc::new(Twin::run(draw)));
         }
-        let key = (draw.workload.name, seed);
-        if let Some(twin) = self.find(key, &draw.plan) {
+        let recipe = draw.workload.name;
+        if let Some(twin) = self.kept(recipe).find(seed, &draw.plan) {
             return Some(twin);
         }
         let twin = Arc::new(Twin::run(draw));
-        let mut kept = self.kept.lock().expect("no thread panics while it holds this");
-        kept.entry(key).or_default().push(Arc::clone(&twin));
+        self.kept(recipe).twins.entry(seed).or_default().push(Arc::clone(&twin));
         Some(twin)
     }
 
-    fn find(&self, key: Key, plan: &Plan) -> Option<Arc<Twin>> {
-        let kept = self.kept.lock().expect("no thread panics while it holds this");
-        kept.get(&key)?.iter().find(|twin| twin.plan == *plan).cloned()
+    /// What is kept of that recipe: mutants are measured recipe by recipe, so the results of another one are dropped.
+    fn kept(&self, recipe: &'static str) -> MutexGuard<'_, Kept> {
+        let mut kept = self.0.lock().expect("no thread panics while it holds this");
+        if kept.recipe != recipe {
+            *kept = Kept { recipe, twins: BTreeMap::new() };
+        }
+        kept
+    }
+}
+
+impl Kept {
+    fn find(&self, seed: u64, plan: &Plan) -> Option<Arc<Twin>> {
+        self.twins.get(&seed)?.iter().find(|twin| twin.plan == *plan).cloned()
     }
 }
 
