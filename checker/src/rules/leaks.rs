@@ -2,8 +2,8 @@
 //!
 //! Barriers, double barriers and queues judge their own leaks (BA-4, DB-10, QU-9), since the client that still needs a znode
 //! or watch follows from the state of those rules: participations, claims and the items in hand. One rule for all, by the
-//! open operations and the holds of each client, was tried: it missed a claim that QU-9 reports, and MX-11 reported two
-//! znodes more.
+//! open operations and the holds of each client, was tried: over the kept histories it missed one finding of QU-9, and
+//! reported MX-11 twice more.
 
 use crate::rule::prelude::*;
 

@@ -36,6 +36,28 @@ fn check(problems: impl IntoIterator<Item = String>) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// The pages that name every recipe, each with the words by which it does.
+#[test]
+fn every_page_of_all_recipes_names_each_of_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let lacks = |(page, words): &(String, String)| {
+        let text = std::fs::read_to_string(root.join(page)).unwrap_or_default();
+        // In prose a name has its hyphens, or spaces.
+        !text.replace('-', " ").contains(words.as_str())
+    };
+    let pages = zk_catalogue::RECIPES.iter().flat_map(|recipe| {
+        let (module, name) =
+            (recipe.workload.name.replace('-', "_"), recipe.workload.name.replace('-', " "));
+        [
+            ("README.md".to_owned(), format!("| `{module}`: ")),
+            ("recipes/src/lib.rs".to_owned(), format!("| [`{module}`] |")),
+            ("recipes/COST.md".to_owned(), format!("| {name} |")),
+            (format!("recipes/client/examples/{module}.rs"), "fn main()".to_owned()),
+        ]
+    });
+    check(pages.filter(lacks).map(|(page, words)| format!("{page} lacks {words:?}.")));
+}
+
 /// With `UPDATE_PROMISES=1` the lists are rewritten first.
 #[test]
 fn every_public_method_and_every_sentence_has_a_row() {
