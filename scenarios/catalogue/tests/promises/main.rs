@@ -46,8 +46,7 @@ fn every_page_of_all_recipes_names_each_of_them() {
         !text.replace('-', " ").contains(words.as_str())
     };
     let pages = zk_catalogue::RECIPES.iter().flat_map(|recipe| {
-        let (module, name) =
-            (recipe.workload.name.replace('-', "_"), recipe.workload.name.replace('-', " "));
+        let (module, name) = (recipe.workload.name.replace('-', "_"), recipe.workload.name.replace('-', " "));
         [
             ("README.md".to_owned(), format!("| `{module}`: ")),
             ("recipes/src/lib.rs".to_owned(), format!("| [`{module}`] |")),
