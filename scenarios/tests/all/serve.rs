@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::Output;
+use std::time::{Duration, Instant};
 use zk_recipes::zk::{CreateMode, ErrorKind, ZooKeeper};
 
 #[test]
@@ -223,8 +224,17 @@ fn an_expiry_that_a_client_ignores_is_never_excused_first_and_condemned_later() 
 
 #[test]
 fn a_client_that_gives_up_within_a_second_after_an_expiry_is_right() {
+    // A busy machine may take longer for the requests in between: then the verdict says nothing.
+    let mut tries = (0..20).map(|_| gives_up_after_an_expiry());
+    let in_time = tries.find(|(took, _)| *took < Duration::from_secs(1));
+    let (_, status) = in_time.expect("two requests take less than a second, once in twenty times");
+    assert_eq!(status, Some(0));
+}
+
+/// A client that gives up after its session has expired: the time that this took at most, and the status of the judge.
+fn gives_up_after_an_expiry() -> (Duration, Option<i32>) {
     let served = Served::start(&["--check"]);
-    run(async {
+    let took = run(async {
         let clients = [served.client().await, served.client().await];
         let client = |who: usize| format!("{:#x}", clients[who].session().0);
         let report = |who: usize, event: &str| {
@@ -232,11 +242,19 @@ fn a_client_that_gives_up_within_a_second_after_an_expiry_is_right() {
             assert_eq!(answered(served.ask("report", &fields)).0, 200);
         };
         report(0, "acquired");
+        let before = now();
         assert_eq!(answered(served.ask("expire", &json!({"client": client(0)}))).0, 200);
         report(0, "released");
+        let took = before.elapsed();
         report(1, "acquired");
+        took
     });
-    assert_eq!(served.terminate().status.code(), Some(0));
+    (took, served.terminate().status.code())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a served ensemble's time is that of the clock")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// Runs the program where no file may grow: as on a full disk, nothing can be written into one.
