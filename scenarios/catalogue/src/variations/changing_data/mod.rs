@@ -9,5 +9,5 @@ pub mod workload;
 
 use crate::recipe::Recipe;
 
-/// Changing data, as the catalogue lists them.
+/// Changing data, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe { mutants: mutants::ALL, ..Recipe::of(&workload::WORKLOAD) };
