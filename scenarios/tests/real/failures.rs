@@ -7,11 +7,11 @@ use crate::common::{connection, ensemble, over, refusing, server, server_with};
 use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
 use std::time::Duration;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Subscriber};
+use tracing::{Dispatch, Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use zk_client::{Acl, Client, Options, Sasl, Tls};
 use zk_real::Settings;
@@ -103,7 +103,12 @@ fn row(failure: &'static str, call: &'static str, provoke: impl AsyncFnOnce() ->
     heard(Log::default(), failure, call, provoke)
 }
 
+/// A second subscriber. While a process has one, `tracing-core` asks the thread that meets an event first who is interested,
+/// and keeps the answer for all threads (tokio-rs/tracing#3611): tests without a subscriber would silence events for this one.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
+
 fn heard(log: Log, failure: &'static str, call: &'static str, provoke: impl AsyncFnOnce() -> Error) -> Row {
+    LazyLock::force(&SECOND);
     let subscriber = tracing_subscriber::registry().with(log.clone());
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");

@@ -12,16 +12,28 @@ pub const SESSION: i64 = 0x1234;
 /// The zxid of every answer of a [`Peer`].
 pub const ZXID: i64 = 5;
 
-/// A server whose connections follow a script, which is told how many came before. Returns its address.
-pub fn serves(mut script: impl FnMut(Peer, usize) + Send + 'static) -> String {
+/// A server whose connections follow a script, one after the other. Returns its address.
+///
+/// Which connection is the client's is nothing to count on: while a server is slow, a client opens further ones beside the
+/// first, and leaves all but one.
+pub fn serves(mut script: impl FnMut(Peer) + Send + 'static) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
     let address = listener.local_addr().expect("it is bound").to_string();
     thread::spawn(move || {
-        for (number, stream) in listener.incoming().map_while(Result::ok).enumerate() {
-            script(Peer { stream }, number);
+        for stream in listener.incoming().map_while(Result::ok) {
+            script(Peer { stream });
         }
     });
     address
+}
+
+/// A server whose script begins with the request for a session.
+pub fn greets(mut script: impl FnMut(Peer, Hello) + Send + 'static) -> String {
+    serves(move |mut peer| {
+        if let Some(hello) = peer.hello() {
+            script(peer, hello);
+        }
+    })
 }
 
 /// A grant of the session for so many milliseconds; zero means that the session is unknown.
@@ -49,6 +61,13 @@ pub struct Hello {
     pub session: i64,
 }
 
+impl Hello {
+    /// Whether it asks for a new session.
+    pub fn is_new(self) -> bool {
+        self.session == 0
+    }
+}
+
 /// One connection.
 pub struct Peer {
     pub stream: TcpStream,
@@ -60,9 +79,9 @@ impl Peer {
         frame::read(&mut self.stream).ok()
     }
 
-    pub fn says(&mut self, packet: &[u8]) {
-        // The client may have gone.
-        let _ = self.stream.write_all(&frame::of(packet));
+    /// None if the client has gone.
+    pub fn says(&mut self, packet: &[u8]) -> Option<()> {
+        self.stream.write_all(&frame::of(packet)).ok()
     }
 
     pub fn hello(&mut self) -> Option<Hello> {
@@ -88,19 +107,19 @@ impl Peer {
         self.hears().map(|request| asked(&mut In::new(&request)))
     }
 
-    /// Waits for a request of that operation; others get no answer. Returns its xid.
-    pub fn expects(&mut self, operation: i32) -> i32 {
+    /// Waits for a request of that operation; others get no answer. Its xid; none if the client goes without one.
+    pub fn expects(&mut self, operation: i32) -> Option<i32> {
         loop {
-            match self.request() {
-                Some((xid, of)) if of == operation => return xid,
-                Some(_) => {}
-                None => panic!("the client has gone without operation {operation}"),
+            let (xid, of) = self.request()?;
+            if of == operation {
+                return Some(xid);
             }
         }
     }
 
-    pub fn answers(&mut self, xid: i32, error: i32, body: &[u8]) {
-        self.says(&answer(xid, ZXID, error, body));
+    /// None if the client has gone.
+    pub fn answers(&mut self, xid: i32, error: i32, body: &[u8]) -> Option<()> {
+        self.says(&answer(xid, ZXID, error, body))
     }
 
     /// Answers everything with an empty body, until the client goes, or closes its session.

@@ -8,7 +8,7 @@ use tokio::net::TcpSocket;
 
 /// A server that grants a session, and answers pings and reads.
 pub fn lives() -> String {
-    serves(|mut peer, _| {
+    serves(|mut peer| {
         thread::spawn(move || {
             peer.welcomes(10_000);
             peer.goes_on();

@@ -2,7 +2,7 @@
 
 use super::addresses::{closed, mute};
 use super::run;
-use super::script::{serves, welcome};
+use super::script::{greets, serves, welcome};
 use std::error::Error as _;
 use std::io::Write;
 use std::time::Duration;
@@ -27,7 +27,7 @@ async fn failures(address: &str, options: Options) -> Vec<ConnectFailure> {
 }
 
 fn says(answer: &'static [u8]) -> String {
-    serves(move |mut peer, _| {
+    serves(move |mut peer| {
         peer.hears();
         let _ = peer.stream.write_all(answer);
     })
@@ -37,15 +37,15 @@ fn says(answer: &'static [u8]) -> String {
 fn each_failure_has_its_kind_and_its_sentence() {
     let (_bound, closed) = closed();
     let (_listener, mute) = mute();
-    let hangs_up = serves(|mut peer, _| drop(peer.hears()));
-    let only_reads = serves(|mut peer, _| {
+    let hangs_up = serves(|mut peer| drop(peer.hears()));
+    let only_reads = serves(|mut peer| {
         peer.hears();
         peer.says(&welcome(10_000, true));
     });
     let web = says(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
     let short = says(&[0, 0, 0, 4, 1, 2, 3, 4]);
     let by_tls = says(&[0x15, 3, 3, 0, 2, 2, 80]);
-    let grants = |millis: i32| serves(move |mut peer, _| peer.welcomes(millis));
+    let grants = |millis: i32| serves(move |mut peer| peer.welcomes(millis));
     run(async {
         for (what, address, kind, sentence) in [
             ("an unknown host", "nobody.invalid:2181".to_owned(), Kind::UnknownHost, "lookup"),
@@ -95,12 +95,10 @@ fn causes_are_told_by_server() {
 #[test]
 fn an_attempt_that_goes_on_does_not_hide_why_the_one_before_failed() {
     run(async {
-        let address = serves(|mut peer, number| {
-            peer.hears();
-            match number {
-                0 => drop(peer.stream.write_all(b"HTTP/1.1 400")),
-                _ => drop(std::thread::spawn(move || while peer.hears().is_some() {})),
-            }
+        let mut refused = false;
+        let address = greets(move |mut peer, _| match std::mem::replace(&mut refused, true) {
+            false => drop(peer.stream.write_all(b"HTTP/1.1 400")),
+            true => drop(std::thread::spawn(move || while peer.hears().is_some() {})),
         });
         let failures = failures(&address, Options::new(Duration::from_secs(3))).await;
         let kinds: Vec<_> = failures.iter().map(|failure| failure.kind).collect();

@@ -1,7 +1,7 @@
 //! The metrics of a session's life.
 
 use super::addresses::closed;
-use super::script::serves;
+use super::script::greets;
 use super::{open, run};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ fn a_life_is_counted_and_every_metric_is_described() {
         zk_client::describe_metrics();
         run(async {
             // Connected, lost with a request, expired.
-            let flaky = serves(|mut peer, number| {
-                peer.welcomes(if number == 1 { 0 } else { 2_000 });
+            let flaky = greets(|mut peer, hello| {
+                peer.grants(if hello.is_new() { 2_000 } else { 0 });
                 if let Some((xid, _)) = peer.request() {
                     peer.answers(xid, 0, &[]);
                     peer.request();

@@ -1,7 +1,7 @@
 //! Connect strings of which only some servers live.
 
 use super::addresses::{BlackHole, closed, lives, mute};
-use super::script::serves;
+use super::script::{greets, serves};
 use super::{open, run};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -36,10 +36,10 @@ fn one_server_of_fifty_is_found_whatever_the_others_do() {
 #[test]
 fn a_session_finds_the_server_that_lives_again() {
     run(async {
-        // Hangs up on the first connection.
-        let live = serves(|mut peer, number| {
-            peer.welcomes(2_000);
-            if number > 0 {
+        // Hangs up on the connection that opens the session.
+        let live = greets(|mut peer, hello| {
+            peer.grants(2_000);
+            if !hello.is_new() {
                 thread::spawn(move || peer.goes_on());
             }
         });
@@ -60,15 +60,22 @@ fn no_silent_connection_costs_a_session_its_timeout() {
     const TIMEOUT: i32 = 3_000;
     run(async {
         let starts = |silent: bool| {
-            serves(move |mut peer, number| match number {
-                0 => peer.welcomes(TIMEOUT),
-                // For as long as the client likes, or not at all.
-                1 if silent => drop(thread::spawn(move || while peer.hears().is_some() {})),
-                1 => (),
-                _ => drop(thread::spawn(move || {
-                    peer.welcomes(TIMEOUT);
-                    peer.goes_on();
-                })),
+            let mut turned_away = 0;
+            greets(move |mut peer, hello| {
+                if hello.is_new() {
+                    peer.grants(TIMEOUT);
+                    return;
+                }
+                turned_away += 1;
+                match turned_away {
+                    // For as long as the client likes, or not at all.
+                    1 if silent => drop(thread::spawn(move || while peer.hears().is_some() {})),
+                    1 => (),
+                    _ => drop(thread::spawn(move || {
+                        peer.grants(TIMEOUT);
+                        peer.goes_on();
+                    })),
+                }
             })
         };
         let (_listener, mute) = mute();
@@ -93,7 +100,7 @@ fn a_session_that_exists_is_asked_of_one_server_at_a_time() {
         let asked = Arc::new(AtomicUsize::new(0));
         let slow = || {
             let asked = asked.clone();
-            serves(move |mut peer, _| {
+            serves(move |mut peer| {
                 let asked = asked.clone();
                 thread::spawn(move || {
                     if peer.hears().is_none() {
@@ -126,8 +133,7 @@ fn a_session_that_exists_is_asked_of_one_server_at_a_time() {
 fn a_new_session_that_was_not_taken_is_closed() {
     run(async {
         let (told, hears) = std::sync::mpsc::channel();
-        let slow = serves(move |mut peer, _| {
-            assert!(peer.hears().is_some(), "it is asked for a session");
+        let slow = greets(move |mut peer, _| {
             let _ = told.send(peer.request());
         });
         let live = lives();

@@ -2,7 +2,7 @@
 
 use super::addresses::lives;
 use super::run;
-use super::script::serves;
+use super::script::{greets, serves};
 use std::time::Duration;
 use zk_client::{Client, Options};
 use zk_recipes::zk::ZooKeeper;
@@ -13,7 +13,7 @@ const SHORT: Options = Options::new(Duration::from_millis(800));
 fn a_server_that_grants_a_new_session_no_time_is_passed_over() {
     run(async {
         for millis in [0, -1, i32::MIN] {
-            let liar = serves(move |mut peer, _| peer.welcomes(millis));
+            let liar = serves(move |mut peer| peer.welcomes(millis));
             for _ in 0..4 {
                 let zk =
                     Client::open(&format!("{liar},{}", lives()), SHORT).await.expect("the other one is used");
@@ -25,8 +25,8 @@ fn a_server_that_grants_a_new_session_no_time_is_passed_over() {
 
 #[test]
 fn a_session_that_exists_and_is_granted_no_time_has_expired() {
-    let ends = serves(|mut peer, number| {
-        peer.welcomes(if number == 0 { 2_000 } else { 0 });
+    let ends = greets(|mut peer, hello| {
+        peer.grants(if hello.is_new() { 2_000 } else { 0 });
     });
     run(async {
         let zk = Client::open(&ends, Options::new(Duration::from_secs(2))).await.expect("it is granted");

@@ -14,7 +14,7 @@ use zk_recipes::zk::{Runtime, Stat, State, ZooKeeper};
 fn a_long_reply_over_a_slow_link_arrives_and_does_not_renew_the_lease() {
     const TIMEOUT: i32 = 600;
     const CHUNKS: usize = 20;
-    let slow = serves(|mut peer, _| {
+    let slow = serves(|mut peer| {
         peer.welcomes(TIMEOUT);
         let Some((xid, _)) = peer.request() else { return };
         let data = [7; 1000 * CHUNKS];
@@ -54,7 +54,7 @@ fn a_reply_that_exceeds_the_limit_ends_the_connection_at_once() {
         (-7, Options::new(Duration::from_secs(600))),
         (2_001, Options::new(Duration::from_secs(600)).with_max_reply_bytes(2_000)),
     ] {
-        let other = serves(move |mut peer, _| {
+        let other = serves(move |mut peer| {
             peer.welcomes(600_000);
             peer.hears();
             let _ = peer.stream.write_all(&i32::to_be_bytes(declared));

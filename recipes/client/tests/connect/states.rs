@@ -1,7 +1,7 @@
 //! The stream of states.
 
 use super::addresses::lives;
-use super::script::serves;
+use super::script::greets;
 use super::{open, run};
 use futures_util::StreamExt;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use zk_recipes::zk::{Over, State};
 fn states_follow_the_session_to_its_end() {
     run(async {
         let (hang_up, hangs_up) = std::sync::mpsc::channel::<()>();
-        let flaky = serves(move |mut peer, number| {
-            peer.welcomes(if number == 1 { 0 } else { 2_000 });
+        let flaky = greets(move |mut peer, hello| {
+            peer.grants(if hello.is_new() { 2_000 } else { 0 });
             // Until the test says so.
             let _ = hangs_up.recv();
         });
         let zk = open(&flaky, Options::new(Duration::from_secs(2))).await;
         let mut states = zk.states();
         assert_eq!(states.next().await.map(|status| status.state), Some(State::Connected));
-        hang_up.send(()).expect("the server runs");
+        drop(hang_up);
         assert_eq!(states.next().await.map(|status| status.state), Some(State::Suspended));
         assert_eq!(states.next().await.map(|status| status.state), Some(State::Over(Over::Expired)));
         assert_eq!(states.next().await, None);

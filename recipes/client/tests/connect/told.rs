@@ -1,16 +1,18 @@
 //! The events of a session's life, as a subscriber sees them.
 
 use super::addresses::closed;
-use super::script::{answer, serves};
+use super::script::{answer, greets, serves};
 use super::{open, run};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
-use std::net::Shutdown;
-use std::sync::{Arc, Mutex};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
 use std::time::Duration;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Subscriber};
+use tracing::{Dispatch, Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use zk_client::{Client, Options};
 use zk_protocol::wire::number;
@@ -74,22 +76,40 @@ impl<S: Subscriber> Layer<S> for Log {
     }
 }
 
+/// A second subscriber. While a process has one, `tracing-core` asks the thread that meets an event first who is interested,
+/// and keeps the answer for all threads (tokio-rs/tracing#3611): tests without a subscriber would silence events for the others.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
+
 /// Runs with a log of everything that this thread is told.
 fn logged<T>(work: impl AsyncFnOnce(Log) -> T) -> T {
+    LazyLock::force(&SECOND);
     let log = Log::default();
     let subscriber = tracing_subscriber::registry().with(log.clone());
     tracing::subscriber::with_default(subscriber, || run(work(log)))
+}
+
+fn hang_up(connections: &Mutex<Vec<TcpStream>>) {
+    for stream in connections.lock().expect("no panic").drain(..) {
+        // The client may have left one that it did not need.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
 }
 
 #[test]
 fn a_life_is_told_at_info_and_a_calm_session_says_nothing() {
     logged(async |log| {
         // Connected, lost, resumed, lost, expired.
-        let flaky = serves(|mut peer, number| {
-            peer.welcomes(if number == 2 { 0 } else { 4_000 });
-            if number == 0 {
+        let connections = Arc::new(Mutex::new(Vec::new()));
+        let is_forgotten = Arc::new(AtomicBool::new(false));
+        let (kept, forgotten) = (connections.clone(), is_forgotten.clone());
+        let flaky = greets(move |mut peer, hello| {
+            let is_known = hello.is_new() || !forgotten.load(SeqCst);
+            peer.grants(if is_known { 4_000 } else { 0 });
+            if hello.is_new() {
                 // One request, and then nothing more.
                 peer.request();
+            } else {
+                kept.lock().expect("no panic").push(peer.stream);
             }
         });
         let ((_bound, closed), options) = (closed(), Options::new(Duration::from_secs(2)));
@@ -114,6 +134,8 @@ fn a_life_is_told_at_info_and_a_calm_session_says_nothing() {
         }
         assert!(log.lines(Level::INFO)[calm].contains("session suspect"), "nothing before it");
         log.comes("session resumed session=0x1234").await;
+        is_forgotten.store(true, SeqCst);
+        hang_up(&connections);
         log.comes("session expired session=0x1234").await;
         let failed = log.comes("attempt failed").await;
         assert!(failed.contains("error.type=\"connection_refused\""), "{failed}");
@@ -128,7 +150,7 @@ fn another_server_and_a_close_are_told() {
         let connections = Arc::new(Mutex::new(Vec::new()));
         let serves = || {
             let connections = connections.clone();
-            serves(move |mut peer, _| {
+            serves(move |mut peer| {
                 let stream = peer.stream.try_clone().expect("it is open");
                 connections.lock().expect("no panic").push(stream);
                 thread::spawn(move || {
@@ -138,10 +160,7 @@ fn another_server_and_a_close_are_told() {
             })
         };
         let zk = open(&format!("{},{}", serves(), serves()), Options::new(Duration::from_secs(10))).await;
-        for stream in connections.lock().expect("no panic").drain(..) {
-            // The client may have left one that it did not need.
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        hang_up(&connections);
         log.comes("session moved").await;
         zk.close(Duration::from_secs(5)).await.expect("it is closed");
         log.comes("session closed").await;
@@ -168,13 +187,13 @@ fn an_outage_is_told_again_and_again_at_growing_intervals() {
 #[test]
 fn a_port_with_tls_is_told_from_a_server_that_does_not_serve() {
     logged(async |log| {
-        let by_tls = serves(|mut peer, _| {
+        let by_tls = serves(|mut peer| {
             let mut head = [0; 2];
             if peer.stream.read_exact(&mut head).is_ok() && head == [0x16, 3] {
                 let _ = peer.stream.write_all(&[0x15, 3, 3, 0, 2, 2, 40]);
             }
         });
-        let not_yet = serves(|mut peer, _| _ = peer.stream.read(&mut [0; 100]));
+        let not_yet = serves(|mut peer| _ = peer.stream.read(&mut [0; 100]));
         let short = Options::new(Duration::from_secs(1));
         for (address, kind) in [(by_tls, "tls"), (not_yet, "not_serving")] {
             Client::open(&address, short.clone()).await.expect_err("it hangs up");
@@ -190,7 +209,7 @@ fn a_port_with_tls_is_told_from_a_server_that_does_not_serve() {
 fn no_secret_is_told_at_any_level() {
     const SECRET: &str = "hunter2-is-secret";
     logged(async |log| {
-        let refuses = serves(|mut peer, _| {
+        let refuses = serves(|mut peer| {
             const AUTH_FAILED: i32 = -115;
             peer.welcomes(10_000);
             peer.request();
@@ -214,5 +233,17 @@ fn no_secret_is_told_at_any_level() {
         }
         // The password that proves a session, sixteen bytes of one.
         assert!(all.iter().all(|line| !line.contains("[1, 1, 1")), "{all:?}");
+    });
+}
+
+#[test]
+fn an_event_that_another_thread_met_first_is_told() {
+    fn event() {
+        tracing::info!("an event");
+    }
+    logged(async |log| {
+        thread::spawn(event).join().expect("no panic");
+        event();
+        log.comes("an event").await;
     });
 }

@@ -18,7 +18,7 @@ impl Stub {
         let packets = Arc::new(Mutex::new(Vec::new()));
         let noted = packets.clone();
         // Both end with the connection, which is all that can go wrong.
-        let address = serves(move |peer, _| _ = serve(peer, &noted));
+        let address = serves(move |peer| _ = serve(peer, &noted));
         Stub { address, packets }
     }
 

@@ -1,6 +1,6 @@
 //! Answers about the session: to requests, to one of several operations, to pings, and out of turn.
 
-use super::script::{Peer, serves};
+use super::script::{Peer, greets};
 use super::{TIMEOUT, open, over, run, until};
 use futures_util::join;
 use std::time::Duration;
@@ -16,7 +16,8 @@ const MOVED: i32 = -118;
 const REQUIRES_SASL: i32 = -124;
 const UNKNOWN_SESSION: i32 = -12;
 
-type Script = fn(&mut Peer);
+/// None if the client has gone.
+type Script = fn(&mut Peer) -> Option<()>;
 
 /// A result that is an error, of an answer to several operations.
 fn failed(code: i32) -> Vec<u8> {
@@ -35,6 +36,12 @@ fn end() -> Vec<u8> {
     Out::default().int(ERROR).bool(true).int(-1).as_bytes().to_vec()
 }
 
+/// Answers a transaction without an operation.
+fn answers_one(peer: &mut Peer) -> Option<()> {
+    let xid = peer.expects(MULTI)?;
+    peer.answers(xid, 0, &end())
+}
+
 /// Asks for two things at once. Returns what callers are told: by the calls, by the status, and by a later call.
 async fn told(zk: &Client) -> [Option<Error>; 3] {
     let check = |path: &str| Op::Check { path: path.to_owned(), version: None };
@@ -49,42 +56,42 @@ async fn told(zk: &Client) -> [Option<Error>; 3] {
 fn what_an_answer_says_about_the_session_is_what_the_session_does() {
     let answers: [(&str, Over, Script); 8] = [
         ("to a request", Over::Expired, |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, EXPIRED, b"");
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, EXPIRED, b"")
         }),
         ("of a server that enforces authentication", Over::AuthFailed, |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, AUTH_FAILED, b"");
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, AUTH_FAILED, b"")
         }),
         ("of a server that wants SASL", Over::AuthFailed, |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, REQUIRES_SASL, b"");
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, REQUIRES_SASL, b"")
         }),
         ("to a later request, before the first is answered", Over::AuthFailed, |peer| {
-            let xid = peer.expects(MULTI_READ);
-            peer.answers(xid, REQUIRES_SASL, b"");
+            let xid = peer.expects(MULTI_READ)?;
+            peer.answers(xid, REQUIRES_SASL, b"")
         }),
         ("in a transaction", Over::Expired, |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, 0, &[failed(0), failed(EXPIRED), end()].concat());
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, 0, &[failed(0), failed(EXPIRED), end()].concat())
         }),
         ("in a read of several znodes", Over::Expired, |peer| {
-            let (write, read) = (peer.expects(MULTI), peer.expects(MULTI_READ));
+            let (write, read) = (peer.expects(MULTI)?, peer.expects(MULTI_READ)?);
             peer.answers(write, 0, &end());
-            peer.answers(read, 0, &[data(), failed(EXPIRED), end()].concat());
+            peer.answers(read, 0, &[data(), failed(EXPIRED), end()].concat())
         }),
         ("to a ping", Over::AuthFailed, |peer| {
-            peer.expects(PING);
-            peer.answers(PING_XID, AUTH_FAILED, b"");
+            peer.expects(PING)?;
+            peer.answers(PING_XID, AUTH_FAILED, b"")
         }),
         ("about credentials", Over::AuthFailed, |peer| {
-            peer.expects(MULTI);
-            peer.answers(AUTH_XID, AUTH_FAILED, b"");
+            peer.expects(MULTI)?;
+            peer.answers(AUTH_XID, AUTH_FAILED, b"")
         }),
     ];
     for (answer, why, script) in answers {
-        let address = serves(move |mut peer, _| {
-            peer.welcomes(TIMEOUT);
+        let address = greets(move |mut peer, _| {
+            peer.grants(TIMEOUT);
             script(&mut peer);
             peer.stays();
         });
@@ -105,28 +112,24 @@ fn what_an_answer_says_about_the_session_is_what_the_session_does() {
 fn a_server_that_does_not_serve_the_session_is_left() {
     let answers: [(&str, Script); 3] = [
         ("that it has moved", |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, MOVED, b"");
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, MOVED, b"")
         }),
         ("that it is unknown", |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, UNKNOWN_SESSION, b"");
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, UNKNOWN_SESSION, b"")
         }),
         // A follower passes on what the leader says of a transaction, and does not hang up.
         ("in a transaction", |peer| {
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, 0, &[failed(MOVED), end()].concat());
+            let xid = peer.expects(MULTI)?;
+            peer.answers(xid, 0, &[failed(MOVED), end()].concat())
         }),
     ];
     for (answer, script) in answers {
-        let address = serves(move |mut peer, number| {
-            peer.welcomes(TIMEOUT);
-            if number == 0 {
-                script(&mut peer);
-                return peer.stays();
-            }
-            let xid = peer.expects(MULTI);
-            peer.answers(xid, 0, &end());
+        let address = greets(move |mut peer, hello| {
+            peer.grants(TIMEOUT);
+            let script = if hello.is_new() { script } else { answers_one };
+            script(&mut peer);
             peer.stays();
         });
         run(async {

@@ -1,7 +1,7 @@
 //! Servers that are behind what the client has seen: they hang up on its request for the session, as those do that do not serve
 //! yet. Only a probe, which hides what was seen, tells whether the session is known.
 
-use super::script::{Hello, Peer, SESSION, ZXID, serves};
+use super::script::{Hello, Peer, SESSION, ZXID, greets};
 use super::{TIMEOUT, open, over, run, until};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -13,21 +13,21 @@ use zk_recipes::{Group, GroupOptions, Lock, LockOptions, WithData, ZooKeeper};
 const USUAL: Hello = Hello { last_zxid: ZXID, session: SESSION };
 const PROBE: Hello = Hello { last_zxid: 0, session: SESSION };
 
-/// A server that has answered a session, goes away, and comes back with less than it had. `later` does the rest with each further
-/// connection; all requests for the session are reported.
+/// A server that has answered a session, goes away, and comes back with less than it had. `later` does the rest from the first
+/// connection on that asks for the session again; all requests for a session are reported from then on.
 fn comes_back(mut later: impl FnMut(&mut Peer, Hello) + Send + 'static) -> (String, Receiver<Hello>) {
     let (heard, requests): (Sender<Hello>, _) = channel();
-    let address = serves(move |mut peer, number| {
-        let hello = peer.hello().expect("a client begins with a request for a session");
-        let _ = heard.send(hello);
-        if number == 0 {
-            peer.grants(TIMEOUT);
-            if let Some((xid, _)) = peer.request() {
-                peer.answers(xid, 0, b"");
-            }
-            return;
+    let mut is_back = false;
+    let address = greets(move |mut peer, hello| {
+        is_back |= !hello.is_new();
+        if is_back {
+            let _ = heard.send(hello);
+            return later(&mut peer, hello);
         }
-        later(&mut peer, hello);
+        peer.grants(TIMEOUT);
+        if let Some((xid, _)) = peer.request() {
+            peer.answers(xid, 0, b"");
+        }
     });
     (address, requests)
 }
@@ -55,7 +55,7 @@ fn a_session_that_an_ensemble_has_forgotten_ends_and_every_wait_with_it() {
         assert_eq!((lock.err(), view.err()), (Some(expired.clone()), Some(expired.clone())));
         assert_eq!(over(&zk).await, Some(expired));
     });
-    let asked: Vec<Hello> = requests.try_iter().skip(1).collect();
+    let asked: Vec<Hello> = requests.try_iter().collect();
     let (probe, usual) = asked.split_last().expect("it came back");
     assert_eq!(*probe, PROBE, "{asked:?}");
     assert!(

@@ -10,7 +10,7 @@ use zk_recipes::{Runtime, ZooKeeper};
 #[test]
 fn a_runtime_that_drives_no_sockets_or_no_timers_is_bad_input() {
     let options = || Options::new(Duration::from_secs(600));
-    let address = serves(|mut peer, _| {
+    let address = serves(|mut peer| {
         peer.welcomes(TIMEOUT);
         peer.goes_on();
     });
@@ -25,7 +25,7 @@ fn a_runtime_that_drives_no_sockets_or_no_timers_is_bad_input() {
 
 #[test]
 fn alarms_of_a_handle_go_off_after_its_runtime_has_ended() {
-    let address = serves(|mut peer, _| {
+    let address = serves(|mut peer| {
         peer.welcomes(TIMEOUT);
         peer.goes_on();
     });
