@@ -11,7 +11,7 @@ use crate::call::{Call, Work};
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
-use crate::parts::followed::into_stream;
+use crate::parts::followed::{News, into_stream};
 use crate::parts::hold_methods::hold_methods;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected};
@@ -286,6 +286,16 @@ struct ChildWatch<Z: ZooKeeper> {
 }
 
 into_stream!(of Views, GroupView);
+
+impl News for GroupView {
+    fn zxid(&self) -> Option<i64> {
+        (self.zxid != 0).then_some(self.zxid)
+    }
+
+    fn says_the_same(&self, known: &Self) -> bool {
+        self.members == known.members
+    }
+}
 
 impl<Z: ZooKeeper> Views<Z> {
     /// Returns the next view: the current members at first, then every change, or the last of several.

@@ -21,6 +21,7 @@
 //! | [`priority_lock`] | a revocable lock with priorities |
 //! | [`two_phase_commit`] | all sites commit, or all abort |
 //! | [`election`] | leader election, and a record that the leader has begun |
+//! | [`supervisor`] | what keeps recipes alive over many sessions |
 //!
 //! # Cancellation, and unpolled futures
 //!
@@ -91,6 +92,7 @@ pub mod priority_queue;
 pub mod queue;
 pub mod revocable_lock;
 pub mod shared_lock;
+pub mod supervisor;
 pub mod two_phase_commit;
 
 pub use barrier::{Barrier, BarrierOptions, While};
@@ -118,5 +120,6 @@ pub use queue::{
 };
 pub use revocable_lock::{RevocableLock, RevocableLockOptions};
 pub use shared_lock::{SharedLock, SharedLockOptions};
+pub use supervisor::Supervisor;
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 pub use zk::{Error, ErrorKind, Runtime, ZooKeeper};

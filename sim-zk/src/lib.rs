@@ -114,7 +114,7 @@ pub mod wire;
 pub mod world;
 
 pub use config::{Config, Reorderings, Scheduling};
-pub use driver::{End, Finished, Process, Sim, SimClient};
+pub use driver::{Connector, End, Finished, Process, Sim, SimClient};
 pub use message::{ConnId, Table};
 pub use server::{ReplySize, Settings};
 pub use world::Hold;
@@ -141,6 +141,20 @@ where
     doc_example_of(|[zk]| example(zk));
 }
 
+/// Like [`doc_example`], of code that opens its sessions itself.
+///
+/// # Panics
+///
+/// If the example fails or never ends.
+pub fn doc_example_supervised<F>(example: impl FnOnce(Connector) -> F + Send + 'static)
+where
+    F: std::future::Future<Output = Result<(), zk_recipes::Error>> + Send + 'static,
+{
+    doc_example_in(
+        |process| async move { example(process.connector(std::time::Duration::from_secs(6))).await },
+    );
+}
+
 /// Like [`doc_example`], with several sessions in processes of their own, next to the process of the example.
 ///
 /// # Panics
@@ -150,17 +164,27 @@ pub fn doc_example_of<const N: usize, F>(example: impl FnOnce([SimClient; N]) ->
 where
     F: std::future::Future<Output = Result<(), zk_recipes::Error>> + Send + 'static,
 {
-    use std::time::Duration;
-    let root = |sim: Sim| async move {
+    doc_example_in(|process| async move {
         let mut sessions = Vec::new();
         for number in 0..N {
-            sessions.push(sim.process(&format!("example{number}")).open(Duration::from_secs(6)).await);
+            let timeout = std::time::Duration::from_secs(6);
+            sessions.push(process.sim().process(&format!("example{number}")).open(timeout).await);
         }
+        example(sessions.try_into().unwrap_or_else(|_| unreachable!("there are as many as asked for"))).await
+    });
+}
+
+/// Runs an example in a process of its own.
+fn doc_example_in<F>(example: impl FnOnce(Process) -> F + Send + 'static)
+where
+    F: std::future::Future<Output = Result<(), zk_recipes::Error>> + Send + 'static,
+{
+    let root = |sim: Sim| async move {
         let process = sim.process("example");
-        let sessions = sessions.try_into().unwrap_or_else(|_| unreachable!("there are as many as asked for"));
-        process.spawn(async move { example(sessions).await }).await.expect("the example does not panic")
+        let of_it = process.clone();
+        process.spawn(async move { example(of_it).await }).await.expect("the example does not panic")
     };
-    let run = Sim::run(Config::default(), Duration::from_secs(600), choose::Calm, (), root);
+    let run = Sim::run(Config::default(), std::time::Duration::from_secs(600), choose::Calm, (), root);
     assert_eq!(run.end, End::Done, "the example ends");
     run.output.expect("it ended").expect("the example succeeds");
 }

@@ -141,6 +141,7 @@ mod address;
 mod alarms;
 mod attempts;
 mod clock;
+mod connector;
 mod core;
 mod duties;
 mod effect;
@@ -183,6 +184,7 @@ use zk_recipes::zk::{
 };
 
 pub use self::acl::Acl;
+pub use self::connector::Connector;
 #[cfg(feature = "metrics")]
 pub use self::life::describe_metrics;
 #[cfg(feature = "sasl")]

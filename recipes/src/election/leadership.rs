@@ -12,7 +12,7 @@ use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
 use crate::observe::{self, operation};
 use crate::parts::contenders::{Contender, Contenders};
-use crate::parts::followed::into_stream;
+use crate::parts::followed::{News, into_stream};
 use crate::parts::retry::{connected, unless_again};
 use crate::zk::{Error, ZooKeeper};
 use std::future::Future;
@@ -61,6 +61,19 @@ pub struct Leadership<Z: ZooKeeper> {
 }
 
 into_stream!(of Leadership, Leader);
+
+impl News for Leader {
+    fn zxid(&self) -> Option<i64> {
+        match self {
+            Leader::Acknowledged { token, .. } => Some(*token),
+            Leader::Unacknowledged { .. } => None,
+        }
+    }
+
+    fn says_the_same(&self, known: &Self) -> bool {
+        !self.differs_from(known)
+    }
+}
 
 impl<Z: ZooKeeper> Leadership<Z> {
     pub(super) fn new(zk: &Z, contenders: Contenders, record: String) -> Self {

@@ -235,3 +235,13 @@ pub(crate) fn session_over<Z: ZooKeeper>(zk: &Z, over: &Error) {
         spans::session_over(zk, why.outcome());
     }
 }
+
+/// Records that a supervisor's session has begun.
+pub(crate) fn session_began<Z: ZooKeeper>(zk: &Z, number: u32) {
+    spans::session_began(zk, number);
+}
+
+/// Records a step of a supervised call, and its reason, if it has one.
+pub(crate) fn supervised(call: &str, session: u32, step: &'static str, why: &dyn std::fmt::Display) {
+    spans::supervised(call, session, step, why);
+}

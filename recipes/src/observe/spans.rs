@@ -89,3 +89,11 @@ pub(super) fn second_try<Z: ZooKeeper>(zk: &Z) {
 pub(super) fn session_over<Z: ZooKeeper>(zk: &Z, reason: &'static str) {
     tracing::warn!(target: TARGET, session = %zk.session(), reason, "session over");
 }
+
+pub(super) fn session_began<Z: ZooKeeper>(zk: &Z, number: u32) {
+    tracing::info!(target: TARGET, session = %zk.session(), number, "session began");
+}
+
+pub(super) fn supervised(call: &str, number: u32, step: &'static str, why: &dyn std::fmt::Display) {
+    tracing::info!(target: TARGET, call, number, %why, "{step}");
+}

@@ -41,3 +41,7 @@ pub(super) fn waits(_: &str) {}
 pub(super) fn second_try<Z: ZooKeeper>(_: &Z) {}
 
 pub(super) fn session_over<Z: ZooKeeper>(_: &Z, _: &'static str) {}
+
+pub(super) fn session_began<Z: ZooKeeper>(_: &Z, _: u32) {}
+
+pub(super) fn supervised(_: &str, _: u32, _: &'static str, _: &dyn std::fmt::Display) {}

@@ -5,7 +5,7 @@
 //! 2. If there is no value, arm a watch for its creation. Report its absence once.
 //! 3. After any notification read again, since watches are one-shot.
 
-use super::followed::into_stream;
+use super::followed::{News, into_stream};
 use super::retry::{again, connected};
 use crate::observe::{self, operation};
 use crate::zk::{Data, Error, ErrorKind, Stat, ZooKeeper};
@@ -90,6 +90,19 @@ pub struct Updates<Z: ZooKeeper> {
 }
 
 into_stream!(of Updates, Update);
+
+impl News for Update {
+    fn zxid(&self) -> Option<i64> {
+        match self {
+            Update::Value(value) => Some(value.mzxid),
+            Update::Missing => None,
+        }
+    }
+
+    fn says_the_same(&self, known: &Self) -> bool {
+        self == known
+    }
+}
 
 impl<Z: ZooKeeper> Updates<Z> {
     pub(crate) fn new(zk: &Z, recipe: &'static str, path: String, shown: fn(Data) -> Versioned) -> Self {

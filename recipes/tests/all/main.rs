@@ -34,6 +34,7 @@ mod revocations;
 mod shapes;
 mod shared_lock;
 mod streams;
+mod supervisor;
 mod tries;
 mod two_phase_commit;
 mod worn;

@@ -8,6 +8,7 @@
 //! sleep by that clock.
 
 mod client;
+mod connector;
 mod convert;
 mod process;
 mod reply;
@@ -16,6 +17,7 @@ mod subject;
 mod waiting;
 
 pub use client::SimClient;
+pub use connector::Connector;
 pub use process::Process;
 pub use reply::{SimTreeWatch, SimWatch};
 

@@ -23,6 +23,11 @@ impl Process {
         self.id
     }
 
+    /// Returns the simulation that it is a process of.
+    pub fn sim(&self) -> &Sim {
+        &self.sim
+    }
+
     /// Declares the input of the process, if it differs between runs, such as the progress of a predecessor.
     /// Interleaving mode would otherwise merge states that differ only in that.
     pub fn begins_with(&self, word: u64) {

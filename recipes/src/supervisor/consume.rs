@@ -1,0 +1,99 @@
+//! A consumer of a queue that outlasts a session.
+
+use super::Supervisor;
+use super::held::Held;
+use super::hold::{Hold, Session};
+use super::keep::{Failure, mends_itself};
+use super::policy::Ended;
+use super::sessions::Connect;
+use crate::queue::{Claimed, Consumer};
+use crate::zk::Error;
+use std::convert::Infallible;
+use std::future::{Future, ready};
+
+impl<C: Connect> Supervisor<C> {
+    /// Claims one item of a queue after the other, runs `work` for each, and confirms it. `make` makes the consumer in each
+    /// session. `name` stands in logs and in [`NotShutDown`](super::NotShutDown).
+    ///
+    /// Work for an item is dropped when its session must be taken for lost, by the policy's
+    /// [`on_suspect`](super::Policy::on_suspect): the item is delivered again, here or elsewhere
+    /// ([`attempts`](Claimed::attempts) counts). Work that fails gives its item back.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future drops the work, and gives the item back in the background.
+    ///
+    /// # Errors
+    ///
+    /// See [`Ended`]. It returns only with one.
+    pub async fn consume<W, E>(
+        &self,
+        name: &str,
+        mut make: impl FnMut(&C::Zk) -> Result<Consumer<C::Zk>, Error>,
+        work: impl Fn(Held<Claimed<C::Zk>>) -> W,
+    ) -> Ended<E>
+    where
+        W: Future<Output = Result<(), E>>,
+    {
+        let work = &work;
+        let consuming = |session: Held<Session<C::Zk>>| {
+            let consumer = make(session.zk());
+            async move { self.consuming(&session, consumer.map_err(Failure::Recipe)?, work).await }
+        };
+        match self.keeping(name, |session| ready(Ok(session)), consuming).await {
+            Ok(never) => match never {},
+            Err(ended) => ended,
+        }
+    }
+
+    /// In one session.
+    async fn consuming<W, E>(
+        &self,
+        session: &Session<C::Zk>,
+        mut consumer: Consumer<C::Zk>,
+        work: impl Fn(Held<Claimed<C::Zk>>) -> W,
+    ) -> Result<Infallible, Failure<E>>
+    where
+        W: Future<Output = Result<(), E>>,
+    {
+        loop {
+            let claimed = match consumer.claim().await {
+                Ok(claimed) => claimed,
+                Err(error) => {
+                    self.survives(session, error).await?;
+                    continue;
+                }
+            };
+            let (held, back) = Held::lend(claimed);
+            let done = work(held).await;
+            let claimed = back.hold().await;
+            if let Err(error) = done {
+                // What cannot be given back now is in the background.
+                let _ = claimed.give_back().await;
+                return Err(Failure::Work(error));
+            }
+            match claimed.done().await {
+                Ok(()) => {}
+                // It was delivered again, or will be.
+                Err(error) if error.is_claim_lost() => {}
+                Err(error) => self.survives(session, error).await?,
+            }
+        }
+    }
+
+    /// Waits after an error of the queue, until another attempt is worth it; for ever, if the session is over, since then its work is
+    /// dropped.
+    async fn survives<E>(&self, session: &Session<C::Zk>, error: Error) -> Result<(), Failure<E>> {
+        if error.is_session_over() {
+            self.shared.is_over(session.number());
+            session.lost().await;
+            return std::future::pending().await;
+        }
+        if !mends_itself(&error) {
+            return Err(Failure::Recipe(error));
+        }
+        let pause = self.policy.backoff.pause(1, self.shared.connect.random());
+        self.shared.connect.sleep(pause).await;
+        Ok(())
+    }
+}

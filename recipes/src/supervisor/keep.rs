@@ -1,0 +1,230 @@
+//! The loop below every call of a supervisor: acquire, run the work while it is held, give back.
+
+use super::Supervisor;
+use super::held::Held;
+use super::hold::{Hold, Session};
+use super::policy::{Ended, OnFailure, OnStop, Panicked};
+use super::sessions::Connect;
+use crate::observe;
+use crate::parts::select::first;
+use crate::parts::tenure::{LostReason, Stop};
+use crate::zk::Error;
+use futures_util::future::Either;
+use futures_util::{FutureExt, TryFutureExt};
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+
+/// Why a call's work ends its call, or is repeated.
+pub(super) enum Failure<E> {
+    /// By the policy.
+    Work(E),
+    Panicked(Panicked),
+    /// Whatever the policy says.
+    Recipe(Error),
+}
+
+impl<E> From<Failure<E>> for Ended<E> {
+    fn from(failure: Failure<E>) -> Self {
+        match failure {
+            Failure::Work(error) => Ended::Work(error),
+            Failure::Panicked(panicked) => Ended::Panicked(panicked),
+            Failure::Recipe(error) => Ended::Recipe(error),
+        }
+    }
+}
+
+/// How the work of one hold ends.
+enum End<T, E> {
+    Done(T),
+    Lost(LostReason),
+    ShutDown,
+    Failed(Failure<E>),
+}
+
+/// What ends a piece of work from outside.
+enum Signal {
+    ShutDown,
+    Stop(Stop),
+}
+
+impl<C: Connect> Supervisor<C> {
+    /// Acquires something in one session after the other, and runs `work` while it is held. When the work is done, gives it back
+    /// and returns the value. What [`lead`](Self::lead) is for elections, this is for any recipe. `name` stands in logs and in
+    /// [`NotShutDown`](super::NotShutDown).
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future drops the work, and then gives back in the background.
+    ///
+    /// # Errors
+    ///
+    /// See [`Ended`].
+    pub async fn keep<H: Hold, A, W, T, E>(
+        &self,
+        name: &str,
+        mut acquire: impl FnMut(C::Zk) -> A,
+        mut work: impl FnMut(Held<H>) -> W,
+    ) -> Result<T, Ended<E>>
+    where
+        A: Future<Output = Result<H, Error>>,
+        W: Future<Output = Result<T, E>>,
+    {
+        let work = move |hold| work(hold).map_err(Failure::Work);
+        self.keeping(name, move |session| acquire(session.zk().clone()), work).await
+    }
+
+    /// The same, of work that knows more of its failures.
+    pub(super) async fn keeping<H: Hold, A, W, T, E>(
+        &self,
+        name: &str,
+        mut acquire: impl FnMut(Session<C::Zk>) -> A,
+        mut work: impl FnMut(Held<H>) -> W,
+    ) -> Result<T, Ended<E>>
+    where
+        A: Future<Output = Result<H, Error>>,
+        W: Future<Output = Result<T, Failure<E>>>,
+    {
+        // Left last, when the work and the hold are gone.
+        let call = self.shared.enter(name);
+        let mut failures = 0;
+        loop {
+            let session =
+                self.shared.session(&self.policy).await.map_err(|ended| ended.map(|no| match no {}))?;
+            let number = session.number();
+            let hold = match first(self.shared.stopping(), acquire(session)).await {
+                Either::Left(()) => return Err(Ended::ShutDown),
+                Either::Right(Ok(hold)) => hold,
+                Either::Right(Err(error)) if error.is_session_over() => {
+                    self.shared.is_over(number);
+                    continue;
+                }
+                Either::Right(Err(error)) if mends_itself(&error) => {
+                    observe::supervised(name, number, "not acquired", &error);
+                    self.pause(&mut failures, || Ended::Recipe(error)).await?;
+                    continue;
+                }
+                Either::Right(Err(error)) => return Err(Ended::Recipe(error)),
+            };
+            observe::supervised(name, number, "work begins", &"");
+            let (held, back) = Held::lend(hold);
+            let end = self.works(&call.name, number, held, &mut work, &mut failures).await;
+            // Nothing else begins before the work is gone, wherever it has taken its hold to.
+            let hold = back.hold().await;
+            match end {
+                End::Done(value) => {
+                    failures = 0;
+                    observe::supervised(name, number, "work done", &"");
+                    // What could not be confirmed is left to the background, as the hold says.
+                    let _ = hold.give_back(self.policy.give_back_within).await;
+                    if !self.policy.stands_again {
+                        return Ok(value);
+                    }
+                }
+                End::Lost(reason) => {
+                    observe::supervised(name, number, "hold lost", &reason);
+                    drop(hold);
+                    if reason == LostReason::SessionOver {
+                        self.shared.is_over(number);
+                    }
+                }
+                End::ShutDown => return Err(Ended::ShutDown),
+                End::Failed(failure) => {
+                    let _ = hold.give_back(self.policy.give_back_within).await;
+                    match failure {
+                        Failure::Recipe(error) => return Err(Ended::Recipe(error)),
+                        failure if self.policy.on_failure == OnFailure::Return => return Err(failure.into()),
+                        failure => self.pause(&mut failures, || Ended::from(failure)).await?,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs work while a hold lasts, again and again if the policy says so.
+    async fn works<H: Hold, W, T, E>(
+        &self,
+        name: &str,
+        session: u32,
+        hold: Held<H>,
+        work: &mut impl FnMut(Held<H>) -> W,
+        failures: &mut u32,
+    ) -> End<T, E>
+    where
+        W: Future<Output = Result<T, Failure<E>>>,
+    {
+        loop {
+            let signal = async {
+                match first(self.shared.stopping(), hold.lost()).await {
+                    Either::Left(()) => Signal::ShutDown,
+                    Either::Right(stop) => Signal::Stop(stop),
+                }
+            };
+            let ended = {
+                let mut working = pin!(AssertUnwindSafe(work(hold.clone())).catch_unwind());
+                match first(signal, working.as_mut()).await {
+                    Either::Right(output) => Either::Right(output),
+                    Either::Left(signal) if self.policy.on_stop == OnStop::Wait => match working.await {
+                        Ok(Ok(value)) => return End::Done(value),
+                        Ok(Err(_)) | Err(_) => Either::Left(signal),
+                    },
+                    Either::Left(signal) => Either::Left(signal),
+                }
+                // Here the work is dropped, before anything else begins.
+            };
+            let failure = match ended {
+                Either::Left(Signal::ShutDown) => return End::ShutDown,
+                Either::Left(Signal::Stop(Stop::Lost(reason))) => return End::Lost(reason),
+                Either::Left(Signal::Stop(stop @ Stop::Suspect { .. })) => {
+                    observe::supervised(name, session, "work stopped", &stop);
+                    match first(self.shared.stopping(), hold.resumed()).await {
+                        Either::Left(()) => return End::ShutDown,
+                        Either::Right(Err(reason)) => return End::Lost(reason),
+                        Either::Right(Ok(())) => {
+                            observe::supervised(name, session, "work begins again", &"");
+                            continue;
+                        }
+                    }
+                }
+                Either::Right(Ok(Ok(value))) => return End::Done(value),
+                Either::Right(Ok(Err(failure))) => failure,
+                Either::Right(Err(payload)) => Failure::Panicked(Panicked::new(payload)),
+            };
+            // Work that has failed because its hold is lost is not at fault.
+            if let (Failure::Work(_), Some(Stop::Lost(reason))) = (&failure, hold.lost().now_or_never()) {
+                return End::Lost(reason);
+            }
+            observe::supervised(name, session, "work failed", &"");
+            if self.policy.on_failure != OnFailure::Restart || matches!(failure, Failure::Recipe(_)) {
+                return End::Failed(failure);
+            }
+            // The hold may be lost meanwhile.
+            let paused = first(self.pause(failures, || failure), hold.lost());
+            match paused.await {
+                Either::Left(Ok(())) | Either::Right(Stop::Suspect { .. }) => {}
+                Either::Left(Err(failure)) => return End::Failed(failure),
+                Either::Right(Stop::Lost(reason)) => return End::Lost(reason),
+            }
+        }
+    }
+
+    /// Waits before the next attempt after a failure.
+    ///
+    /// # Errors
+    ///
+    /// What `failed` makes, when the policy has given up.
+    async fn pause<F>(&self, failures: &mut u32, failed: impl FnOnce() -> F) -> Result<(), F> {
+        *failures += 1;
+        if self.policy.max_failures.is_some_and(|most| *failures >= most) {
+            return Err(failed());
+        }
+        let pause = self.policy.backoff.pause(*failures, self.shared.connect.random());
+        first(self.shared.stopping(), self.shared.connect.sleep(pause)).await;
+        Ok(())
+    }
+}
+
+/// Whether a recipe that fails so may succeed later, without anybody's help.
+pub(super) fn mends_itself(error: &Error) -> bool {
+    error.is_transient() || error.is_removed() || error.is_unreachable() || error.is_outcome_unknown()
+}
