@@ -38,8 +38,8 @@ impl Connect for Connector {
         async move { Client::open(&connect_string, options).await }
     }
 
-    /// By tokio's timer: there is no session whose time it could be.
-    #[allow(clippy::disallowed_methods)]
+    /// By tokio's timer.
+    #[expect(clippy::disallowed_methods, reason = "between two sessions there is only real time")]
     fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send + use<> {
         tokio::time::sleep(by)
     }
