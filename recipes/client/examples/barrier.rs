@@ -10,6 +10,7 @@
 
 mod common;
 
+use futures_util::future::try_join3;
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
@@ -31,7 +32,7 @@ async fn example(ensemble: common::Ensemble) -> Result<(), Error> {
         println!("the gate opens");
         gate.lower().await
     };
-    futures_util::try_join!(runner(&ensemble, "ann"), runner(&ensemble, "ben"), start)?;
+    try_join3(runner(&ensemble, "ann"), runner(&ensemble, "ben"), start).await?;
     zk.close(Duration::from_secs(5)).await
 }
 
