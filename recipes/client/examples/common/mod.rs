@@ -1,6 +1,9 @@
 //! What all examples share: sessions with the ensemble that is named on the command line.
 
+use futures_util::future::select;
+use std::fmt::Display;
 use std::future::Future;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_client::{Client, Options};
@@ -15,18 +18,24 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
+    /// Returns the connect string of all its sessions.
+    pub fn connect_string(&self) -> String {
+        format!("{}{}", self.connect, self.root)
+    }
+
     /// Opens a session.
+    #[allow(dead_code, reason = "a supervisor opens the sessions of an example")]
     pub async fn session(&self) -> Result<Client, Error> {
-        let connect = format!("{}{}", self.connect, self.root);
-        Client::open(&connect, Options::new(Duration::from_secs(10))).await
+        Client::open(&self.connect_string(), Options::new(Duration::from_secs(10))).await
     }
 }
 
 /// Runs an example on the ensemble of the first argument, `127.0.0.1:2181` if there is none, below a path of its own
 /// that is removed in the end.
-pub fn run<F>(name: &str, example: impl FnOnce(Ensemble) -> F) -> ExitCode
+pub fn run<F, E>(name: &str, example: impl FnOnce(Ensemble) -> F) -> ExitCode
 where
-    F: Future<Output = Result<(), Error>>,
+    F: Future<Output = Result<(), E>>,
+    E: From<Error> + Display,
 {
     let connect = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:2181".to_owned());
     if connect.starts_with('-') {
@@ -43,13 +52,10 @@ where
     }
 }
 
-async fn below_a_path<F>(
-    connect: String,
-    name: &str,
-    example: impl FnOnce(Ensemble) -> F,
-) -> Result<(), Error>
+async fn below_a_path<F, E>(connect: String, name: &str, example: impl FnOnce(Ensemble) -> F) -> Result<(), E>
 where
-    F: Future<Output = Result<(), Error>>,
+    F: Future<Output = Result<(), E>>,
+    E: From<Error>,
 {
     let zk = Client::open(&connect, Options::new(Duration::from_secs(10))).await?;
     let root = format!("/example-{name}-{}", zk.guid());
@@ -64,6 +70,17 @@ where
 #[allow(dead_code, reason = "not every example works for a while")]
 pub async fn work_for(time: Duration) {
     let _ = tokio::time::timeout(time, std::future::pending::<()>()).await;
+}
+
+/// Resolves at ctrl-c, or when an example has shown enough.
+#[allow(dead_code, reason = "most examples end by themselves")]
+pub async fn ctrl_c_or(is_enough: impl Fn() -> bool) {
+    let enough = async {
+        while !is_enough() {
+            work_for(Duration::from_millis(50)).await;
+        }
+    };
+    select(pin!(tokio::signal::ctrl_c()), pin!(enough)).await;
 }
 
 /// Removes a znode and everything below it.
