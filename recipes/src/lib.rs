@@ -123,3 +123,7 @@ pub use shared_lock::{SharedLock, SharedLockOptions};
 pub use supervisor::Supervisor;
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};
 pub use zk::{Error, ErrorKind, Runtime, ZooKeeper};
+
+#[cfg(doctest)]
+#[doc = include_str!("../COMING-FROM.md")]
+struct ComingFrom;
