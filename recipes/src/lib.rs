@@ -4,6 +4,36 @@
 //! crate spawns no task, reads no clock, draws no random number and polls nothing: time, waiting and identity come through
 //! the trait.
 //!
+//! # A service
+//!
+//! Everything made from a handle ends with its session. A [`Supervisor`] opens one session after the other, and makes in each what
+//! it was given:
+//!
+//! ```
+//! use std::time::Duration;
+//! use zk_recipes::{ElectionOptions, Supervisor};
+//!
+//! # async fn schedule(token: i64) -> Result<i64, zk_recipes::Error> { Ok(token) }
+//! # sim_zk::doc_example_supervised(|connect| async move {
+//! let supervisor = Supervisor::new(connect);              // with a `zk_client::Connector`
+//! let led = supervisor.lead("/jobs/leader", ElectionOptions::default(), async |term| {
+//!     term.acknowledge(b"10.0.0.7:4711").await?;          // followers learn where the leader is
+//!     schedule(term.token()).await                        // dropped when the leader must stop
+//! });
+//! assert!(led.await.is_ok());                             // over any number of sessions, until the work is done
+//! supervisor.shutdown(Duration::from_secs(5)).await?;
+//! # Ok(())
+//! # });
+//! ```
+//!
+//! The work is dropped before its session can have ended at the servers, as long as clocks drift by less than a margin. A call runs
+//! its work once at a time, acquires again after each loss, and its tokens grow. [`hold`](Supervisor::hold) is the same for a
+//! lock, [`serve`](Supervisor::serve) for a registration, [`consume`](Supervisor::consume) for the items of a queue,
+//! [`follow`](Supervisor::follow) for what is followed. The example `service` of `zk-client` is a whole process; the page
+//! `COMING-FROM.md` of this crate names the counterparts of the classes of Apache Curator and Kazoo.
+//!
+//! # Modules
+//!
 //! | module | content |
 //! |---|---|
 //! | [`zk`] | the trait, its types and its error |
