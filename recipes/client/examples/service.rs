@@ -18,7 +18,6 @@
 mod common;
 
 use futures_util::future::{FutureExt, try_join_all, try_join3};
-use std::fmt::Display;
 use std::fs::{File, read_to_string, remove_file};
 use std::io::Write;
 use std::path::Path;
@@ -48,8 +47,7 @@ async fn process(connect: String, name: &str, log: &Path) -> Result<(), Failure>
     // The future is dropped as soon as the leader must stop, and begins anew with the next term.
     let lead = retrying.lead("/leader", ElectionOptions::default().with_data(name), async |term| {
         println!("{name} leads under token {:#x}", term.token());
-        let zk = supervisor.session().await.map_err(|ended| ended.to_string())?;
-        let mut producer = jobs(&zk)?.producer();
+        let mut producer = jobs(term.zk())?.producer();
         for number in 1.. {
             producer.put(format!("job {number} of {name}").as_bytes()).await?;
             common::work_for(Duration::from_secs(1)).await;
@@ -66,21 +64,21 @@ async fn process(connect: String, name: &str, log: &Path) -> Result<(), Failure>
             println!("{name} has done {job}");
             Ok::<_, std::io::Error>(())
         });
-        Ok::<_, Failure>(written.await.map_err(|ended| ended.to_string())?)
+        Ok::<_, Failure>(written.await?)
     });
     let stop = async {
         common::ctrl_c_or(|| read_to_string(log).is_ok_and(|text| text.lines().count() >= 3)).await;
         Ok(supervisor.shutdown(Duration::from_secs(5)).await?)
     };
     // The calls are polled until the shutdown has ended them. If one of them fails, the process ends.
-    try_join3(lead.map(|led| led.or_else(failure)), consume.map(failure), stop).await?;
+    try_join3(lead.map(ended), consume.map(ended), stop).await?;
     println!("{name} has shut down");
     Ok(())
 }
 
 /// A call that the shutdown has ended has not failed.
-fn failure<E: Display>(ended: Ended<E>) -> Result<(), Failure> {
-    if ended.is_shut_down() { Ok(()) } else { Err(ended.to_string().into()) }
+fn ended<T>(call: Result<T, Ended<Failure>>) -> Result<(), Failure> {
+    Ok(call.map(drop).or_else(Ended::unless_shut_down)?)
 }
 
 fn jobs(zk: &Client) -> Result<Queue<Client>, zk_recipes::Error> {

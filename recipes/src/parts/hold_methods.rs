@@ -4,6 +4,11 @@
 macro_rules! hold_methods {
     // Loss of the hold: every guard.
     (held $field:ident, $noun:literal) => {
+        #[doc = concat!("Returns the handle of the session in which the ", $noun, " is held, for other recipes beside it.")]
+        pub fn zk(&self) -> &Z {
+            self.$field.zk()
+        }
+
         #[doc = concat!("Returns the path of the znode that stands for the ", $noun, ".")]
         pub fn path(&self) -> &str {
             self.$field.path()

@@ -32,6 +32,11 @@ pub struct Claimed<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Claimed<Z> {
+    /// Returns the handle of the session in which the item is claimed, for other recipes beside it.
+    pub fn zk(&self) -> &Z {
+        &self.core.zk
+    }
+
     /// The item.
     pub fn item(&self) -> &Item {
         &self.item

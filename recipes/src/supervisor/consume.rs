@@ -9,7 +9,8 @@ use super::sessions::Connect;
 use crate::queue::{Claimed, Consumer};
 use crate::zk::Error;
 use std::convert::Infallible;
-use std::future::{Future, ready};
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 impl<C: Connect> Supervisor<C> {
     /// Claims one item of a queue after the other, runs `work` for each, and confirms it. `make` makes the consumer in each
@@ -17,7 +18,9 @@ impl<C: Connect> Supervisor<C> {
     ///
     /// Work for an item is dropped when its session must be taken for lost, by the policy's
     /// [`on_suspect`](super::Policy::on_suspect): the item is delivered again, here or elsewhere
-    /// ([`attempts`](Claimed::attempts) counts). Work that fails gives its item back.
+    /// ([`attempts`](Claimed::attempts) counts). Work that fails gives its item back, and ends the call; with
+    /// [`OnFailure::GiveBack`](super::OnFailure::GiveBack) it goes on after a pause. An item that can never be worked off is the
+    /// work's to recognize, by its attempts, and to put elsewhere.
     ///
     /// # Cancellation
     ///
@@ -31,19 +34,16 @@ impl<C: Connect> Supervisor<C> {
         name: &str,
         mut make: impl FnMut(&C::Zk) -> Result<Consumer<C::Zk>, Error>,
         work: impl Fn(Held<Claimed<C::Zk>>) -> W,
-    ) -> Ended<E>
+    ) -> Result<Infallible, Ended<E>>
     where
         W: Future<Output = Result<(), E>>,
     {
-        let work = &work;
+        let (work, failures) = (&work, &AtomicU32::new(0));
         let consuming = |session: Held<Session<C::Zk>>| {
             let consumer = make(session.zk());
-            async move { self.consuming(&session, consumer.map_err(Failure::Recipe)?, work).await }
+            async move { self.consuming(&session, consumer.map_err(Failure::Recipe)?, work, failures).await }
         };
-        match self.keeping(name, |session| ready(Ok(session)), consuming).await {
-            Ok(never) => match never {},
-            Err(ended) => ended,
-        }
+        self.keeping(name, failures, Session::ready, consuming).await
     }
 
     /// In one session.
@@ -52,6 +52,7 @@ impl<C: Connect> Supervisor<C> {
         session: &Session<C::Zk>,
         mut consumer: Consumer<C::Zk>,
         work: impl Fn(Held<Claimed<C::Zk>>) -> W,
+        failures: &AtomicU32,
     ) -> Result<Infallible, Failure<E>>
     where
         W: Future<Output = Result<(), E>>,
@@ -73,7 +74,7 @@ impl<C: Connect> Supervisor<C> {
                 return Err(Failure::Work(error));
             }
             match claimed.done().await {
-                Ok(()) => {}
+                Ok(()) => failures.store(0, Ordering::Relaxed),
                 // It was delivered again, or will be.
                 Err(error) if error.is_claim_lost() => {}
                 Err(error) => self.survives(session, error).await?,

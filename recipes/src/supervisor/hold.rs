@@ -6,7 +6,7 @@ use crate::guard::{Guard, Mode};
 use crate::names::Registration;
 use crate::parts::select::first;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop};
-use crate::zk::{Error, State, Time, ZooKeeper};
+use crate::zk::{Error, ErrorKind, State, Time, ZooKeeper};
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
@@ -97,6 +97,14 @@ impl<Z: ZooKeeper> Session<Z> {
         self.zk.safe_until().before(margin)
     }
 
+    /// The session, once its work may begin.
+    pub(super) async fn ready(self) -> Result<Self, Error> {
+        match self.resumed().await {
+            Ok(()) => Ok(self),
+            Err(_) => Err(self.zk.status().over().unwrap_or_else(|| ErrorKind::ConnectionLoss.into())),
+        }
+    }
+
     async fn next_news(&self) {
         first(self.zk.changed(self.zk.status()), self.zk.sleep_until(self.until())).await;
     }
@@ -122,7 +130,9 @@ impl<Z: ZooKeeper> Hold for Session<Z> {
             match status.state {
                 State::Over(_) => return Err(LostReason::SessionOver),
                 _ if self.state() == HoldState::Held => return Ok(()),
-                _ => _ = self.zk.changed(status).await,
+                // Any answer says that it lives, after a pause of this process, for example.
+                State::Connected => _ = self.zk.exists("/").await,
+                State::Suspended => _ = self.zk.changed(status).await,
             }
         }
     }

@@ -8,12 +8,13 @@ use super::sessions::Connect;
 use crate::observe;
 use crate::parts::select::first;
 use crate::parts::tenure::{LostReason, Stop};
-use crate::zk::Error;
+use crate::zk::{Error, Runtime};
 use futures_util::future::Either;
 use futures_util::{FutureExt, TryFutureExt};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Why a call's work ends its call, or is repeated.
 pub(super) enum Failure<E> {
@@ -71,13 +72,14 @@ impl<C: Connect> Supervisor<C> {
         W: Future<Output = Result<T, E>>,
     {
         let work = move |hold| work(hold).map_err(Failure::Work);
-        self.keeping(name, move |session| acquire(session.zk().clone()), work).await
+        self.keeping(name, &AtomicU32::new(0), move |session| acquire(session.zk().clone()), work).await
     }
 
-    /// The same, of work that knows more of its failures.
+    /// The same, of work that knows more of its failures. `failures` are those in a row.
     pub(super) async fn keeping<H: Hold, A, W, T, E>(
         &self,
         name: &str,
+        failures: &AtomicU32,
         mut acquire: impl FnMut(Session<C::Zk>) -> A,
         mut work: impl FnMut(Held<H>) -> W,
     ) -> Result<T, Ended<E>>
@@ -87,11 +89,14 @@ impl<C: Connect> Supervisor<C> {
     {
         // Left last, when the work and the hold are gone.
         let call = self.shared.enter(name);
-        let mut failures = 0;
+        let mut before = 0;
         loop {
             let session =
                 self.shared.session(&self.policy).await.map_err(|ended| ended.map(|no| match no {}))?;
-            let number = session.number();
+            let (number, clock) = (session.number(), session.zk().clone());
+            if std::mem::replace(&mut before, number) != number {
+                failures.store(0, Ordering::Relaxed);
+            }
             let hold = match first(self.shared.stopping(), acquire(session)).await {
                 Either::Left(()) => return Err(Ended::ShutDown),
                 Either::Right(Ok(hold)) => hold,
@@ -101,19 +106,23 @@ impl<C: Connect> Supervisor<C> {
                 }
                 Either::Right(Err(error)) if mends_itself(&error) => {
                     observe::supervised(name, number, "not acquired", &error);
-                    self.pause(&mut failures, || Ended::Recipe(error)).await?;
+                    self.pause(failures, || Ended::Recipe(error)).await?;
                     continue;
                 }
                 Either::Right(Err(error)) => return Err(Ended::Recipe(error)),
             };
             observe::supervised(name, number, "work begins", &"");
+            let begun = clock.now();
             let (held, back) = Held::lend(hold);
-            let end = self.works(&call.name, number, held, &mut work, &mut failures).await;
+            let end = self.works(&call.name, number, held, &mut work, failures).await;
             // Nothing else begins before the work is gone, wherever it has taken its hold to.
             let hold = back.hold().await;
+            if clock.now().since(begun) > self.policy.backoff.longest {
+                failures.store(0, Ordering::Relaxed);
+            }
             match end {
                 End::Done(value) => {
-                    failures = 0;
+                    failures.store(0, Ordering::Relaxed);
                     observe::supervised(name, number, "work done", &"");
                     // What could not be confirmed is left to the background, as the hold says.
                     let _ = hold.give_back(self.policy.give_back_within).await;
@@ -134,7 +143,7 @@ impl<C: Connect> Supervisor<C> {
                     match failure {
                         Failure::Recipe(error) => return Err(Ended::Recipe(error)),
                         failure if self.policy.on_failure == OnFailure::Return => return Err(failure.into()),
-                        failure => self.pause(&mut failures, || Ended::from(failure)).await?,
+                        failure => self.pause(failures, || Ended::from(failure)).await?,
                     }
                 }
             }
@@ -148,7 +157,7 @@ impl<C: Connect> Supervisor<C> {
         session: u32,
         hold: Held<H>,
         work: &mut impl FnMut(Held<H>) -> W,
-        failures: &mut u32,
+        failures: &AtomicU32,
     ) -> End<T, E>
     where
         W: Future<Output = Result<T, Failure<E>>>,
@@ -213,12 +222,12 @@ impl<C: Connect> Supervisor<C> {
     /// # Errors
     ///
     /// What `failed` makes, when the policy has given up.
-    async fn pause<F>(&self, failures: &mut u32, failed: impl FnOnce() -> F) -> Result<(), F> {
-        *failures += 1;
-        if self.policy.max_failures.is_some_and(|most| *failures >= most) {
+    async fn pause<F>(&self, failures: &AtomicU32, failed: impl FnOnce() -> F) -> Result<(), F> {
+        let row = failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if self.policy.max_failures.is_some_and(|most| row >= most) {
             return Err(failed());
         }
-        let pause = self.policy.backoff.pause(*failures, self.shared.connect.random());
+        let pause = self.policy.backoff.pause(row, self.shared.connect.random());
         first(self.shared.stopping(), self.shared.connect.sleep(pause)).await;
         Ok(())
     }

@@ -62,7 +62,7 @@ impl<C: Connect> LeaderLatch<C> {
     /// # Errors
     ///
     /// See [`Ended`]. It returns only with one.
-    pub async fn run(&self) -> Ended<Infallible> {
+    pub async fn run(&self) -> Result<Infallible, Ended<Infallible>> {
         let stand = |zk: C::Zk| {
             let election = Election::new(&zk, &self.path, self.options.clone());
             async move { Ok(Latched::new(&self.slot, election?.stand().await?)) }

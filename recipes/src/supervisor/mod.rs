@@ -57,8 +57,9 @@ use keep::Failure;
 use sessions::Shared;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 #[allow(unused_imports, reason = "the documentation names it")]
@@ -71,7 +72,8 @@ use crate::parts::tenure::OnSuspect;
 /// # Promises
 ///
 /// * *Stop in time.* The work of a hold is dropped, or has been told to stop, before its session can have ended at the servers:
-///   with the margins of the hold.
+///   with the margins of the hold. A future is dropped at its next `.await`; what blocks a thread asks its hold for the
+///   [state](crate::Term::state).
 /// * *One at a time.* A call runs at most one incarnation of its work at a time.
 /// * *Again.* As long as the policy allows it and nobody shuts the supervisor down, a call acquires again after each loss, in
 ///   the same session or in the next one.
@@ -242,16 +244,17 @@ impl<C: Connect> Supervisor<C> {
     /// # Ok(())
     /// # });
     /// ```
-    pub async fn serve<H: Hold, A>(&self, name: &str, register: impl FnMut(C::Zk) -> A) -> Ended<Infallible>
+    pub async fn serve<H: Hold, A>(
+        &self,
+        name: &str,
+        register: impl FnMut(C::Zk) -> A,
+    ) -> Result<Infallible, Ended<Infallible>>
     where
         A: Future<Output = Result<H, Error>>,
     {
         // The hold is not needed, and comes back at once.
         let for_ever = |_| std::future::pending::<Result<Infallible, _>>();
-        match self.keep(name, register, for_ever).await {
-            Ok(never) => match never {},
-            Err(ended) => ended,
-        }
+        self.keep(name, register, for_ever).await
     }
 
     /// Runs `work` in one session after the other, until it returns a value. The work is dropped when its session must be taken
@@ -275,13 +278,35 @@ impl<C: Connect> Supervisor<C> {
         W: Future<Output = Result<T, E>>,
     {
         let work = move |session| work(session).map_err(Failure::Work);
-        self.keeping(name, |session| ready(Ok(session)), work).await
+        self.keeping(name, &AtomicU32::new(0), Session::ready, work).await
     }
 
     /// Ends all calls, waits until their work is gone, and closes the session. The calls return [`Ended::ShutDown`], and so do
     /// later ones.
     ///
     /// `limit` is for all of it. The calls have to be polled meanwhile: by their tasks, or beside this future.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use futures_util::future::join;
+    /// # use zk_recipes::{ElectionOptions, Error};
+    /// # use zk_recipes::supervisor::Supervisor;
+    /// # sim_zk::doc_example_supervised(|connect| async move {
+    /// # let stop_signal = std::future::ready(());
+    /// # let supervisor = Supervisor::new(connect);
+    /// let leads = supervisor.lead("/jobs/leader", ElectionOptions::default(), async |_term| {
+    ///     std::future::pending::<Result<(), Error>>().await
+    /// });
+    /// let stops = async {
+    ///     stop_signal.await;
+    ///     supervisor.shutdown(Duration::from_secs(5)).await
+    /// };
+    /// let (led, stopped) = join(leads, stops).await;
+    /// stopped?;
+    /// assert!(led.is_err_and(|ended| ended.is_shut_down()));
+    /// # Ok(())
+    /// # });
+    /// ```
     ///
     /// # Cancellation
     ///

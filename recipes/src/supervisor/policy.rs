@@ -5,10 +5,10 @@ use crate::parts::tenure::OnSuspect;
 use crate::zk::Error;
 use std::any::Any;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The policy of a [`Supervisor`](super::Supervisor).
-///
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {
@@ -18,7 +18,8 @@ pub struct Policy {
     pub on_stop: OnStop,
     /// The pauses before the next attempt: of work that has failed, of a recipe that has failed, of a session.
     pub backoff: Backoff,
-    /// How many failures in a row end a call; `None`: no number does. Work that was done, and an opened session, begin a new row.
+    /// How many failures in a row end a call; `None`: no number does. Work that is done or has gone on for longer than the longest
+    /// pause, a confirmed item, and a new session begin a new row.
     pub max_failures: Option<u32>,
     /// Whether a call whose work is done acquires again: Curator's `LeaderSelector` with `autoRequeue`. Then it returns only
     /// with an [`Ended`].
@@ -139,6 +140,15 @@ impl<E> Ended<E> {
         }
     }
 
+    /// Nothing, if the supervisor was shut down: what a service wants, whose shutdown is no failure.
+    ///
+    /// # Errors
+    ///
+    /// Any other reason.
+    pub fn unless_shut_down(self) -> Result<(), Ended<E>> {
+        if self.is_shut_down() { Ok(()) } else { Err(self) }
+    }
+
     /// Whether the supervisor was shut down.
     pub fn is_shut_down(&self) -> bool {
         matches!(self, Ended::ShutDown)
@@ -157,33 +167,40 @@ impl<E: fmt::Display> fmt::Display for Ended<E> {
     }
 }
 
-impl<E: std::error::Error + 'static> std::error::Error for Ended<E> {
+/// The source is that of the library's errors; the work's own is [`Ended::Work`], and need not be an error type: `anyhow` has one
+/// that is none.
+impl<E: fmt::Debug + fmt::Display> std::error::Error for Ended<E> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Ended::Work(error) => Some(error),
             Ended::Recipe(error) | Ended::NoSession(error) => Some(error),
-            Ended::Panicked(_) | Ended::ShutDown => None,
+            Ended::Work(_) | Ended::Panicked(_) | Ended::ShutDown => None,
         }
     }
 }
 
 /// Work that has panicked.
-pub struct Panicked(Box<dyn Any + Send>);
+pub struct Panicked {
+    message: Option<String>,
+    /// Behind a lock, so that an error with it can be shared.
+    payload: Mutex<Box<dyn Any + Send>>,
+}
 
 impl Panicked {
     pub(super) fn new(payload: Box<dyn Any + Send>) -> Self {
-        Panicked(payload)
+        let text = payload.downcast_ref::<&str>().copied();
+        let message =
+            text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).map(str::to_owned);
+        Panicked { message, payload: Mutex::new(payload) }
     }
 
     /// The payload of the panic, for [`std::panic::resume_unwind`].
     pub fn into_payload(self) -> Box<dyn Any + Send> {
-        self.0
+        self.payload.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The message of the panic, if it has one.
     pub fn message(&self) -> Option<&str> {
-        let text = self.0.downcast_ref::<&str>().copied();
-        text.or_else(|| self.0.downcast_ref::<String>().map(String::as_str))
+        self.message.as_deref()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::sessions::{Connect, Shared};
 use crate::parts::locked::locked;
 use crate::parts::select::first;
-use crate::zk::{Error, ZooKeeper};
+use crate::zk::{Error, Runtime, ZooKeeper};
 use futures_util::future::Either;
 use std::fmt;
 use std::sync::Arc;
@@ -35,22 +35,19 @@ impl<C: Connect> Shared<C> {
 
     /// See [`Supervisor::shutdown`](super::Supervisor::shutdown).
     pub(super) async fn shutdown(&self, limit: Duration) -> Result<(), NotShutDown> {
-        self.change(|state| state.is_stopping = true);
-        let mut over = std::pin::pin!(self.connect.sleep(limit));
+        let now = |zk: &C::Zk| zk.now() + limit;
+        let until = self.change(|state| {
+            state.is_stopping = true;
+            state.present.as_ref().map(now)
+        });
         let ended = self.until(|state| state.calls.is_empty().then_some(()));
-        if let Either::Right(()) = first(ended, over.as_mut()).await {
+        if let Either::Right(()) = first(ended, self.connect.sleep(limit)).await {
             let running = locked(&self.state).calls.values().cloned().collect();
             return Err(NotShutDown { running, close: None });
         }
         let Some(zk) = self.change(|state| state.present.take()) else { return Ok(()) };
-        match first(zk.close(limit), over).await {
-            Either::Left(Ok(())) => Ok(()),
-            Either::Left(Err(error)) => Err(NotShutDown { running: Vec::new(), close: Some(error) }),
-            Either::Right(()) => {
-                let error = crate::zk::ErrorKind::TimedOut.into();
-                Err(NotShutDown { running: Vec::new(), close: Some(error) })
-            }
-        }
+        let left = until.map_or(limit, |until| until.since(zk.now()));
+        zk.close(left).await.map_err(|error| NotShutDown { running: Vec::new(), close: Some(error) })
     }
 }
 

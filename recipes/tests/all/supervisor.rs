@@ -326,7 +326,9 @@ fn all_calls_share_a_session_and_a_shutdown_gives_everything_back() {
         assert_eq!((a.znodes(OFFICE), a.znodes("/workers")), (0, 0));
         assert!(!stage.sim.look(|world| world.lives(session)), "it is closed");
         let (led, served) = join(led, served).await;
-        assert!(led.is_err_and(|ended| ended.is_shut_down()) && served.is_shut_down());
+        assert!(
+            led.is_err_and(|ended| ended.is_shut_down()) && served.is_err_and(|ended| ended.is_shut_down())
+        );
         assert!(a.supervisor.session().await.is_err_and(|ended| ended.is_shut_down()), "and stays so");
         assert_eq!(a.supervisor.changes().next().await, None);
     });
@@ -446,7 +448,7 @@ fn a_latch_says_that_it_leads_only_while_it_may() {
         a.sleeps(TIMEOUT * 3).await;
         assert!(latch.token().is_some_and(|next| next > token));
         a.supervisor.shutdown(LONG).await.expect("it ends");
-        assert!(running.await.is_shut_down() && !latch.has_leadership());
+        assert!(running.await.is_err_and(|ended| ended.is_shut_down()) && !latch.has_leadership());
     });
 }
 

@@ -20,6 +20,11 @@ pub trait Client: Clone + Send + Sync + 'static {
     /// Opens a session; ready when it is connected.
     fn open(&self) -> impl Future<Output = Result<Self::Zk, Error>> + Send;
 
+    /// Whether it has crashed: what is dropped then is dropped by the crash, and acts no more.
+    fn is_crashed(&self) -> bool {
+        false
+    }
+
     /// Writes into the journal, at the present time in microseconds.
     fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R;
 
@@ -78,6 +83,10 @@ impl Client for SimProcess {
     fn open(&self) -> impl Future<Output = Result<SimClient, Error>> + Send {
         let opening = self.process.open(self.timeout);
         async move { Ok(opening.await) }
+    }
+
+    fn is_crashed(&self) -> bool {
+        self.process.is_crashed()
     }
 
     fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {

@@ -278,13 +278,29 @@ impl ZooKeeper for SimClient {
                     }
                     Ok(())
                 }
-                result => result,
+                // It is the caller's no longer, whatever became of the request.
+                Err(e) => {
+                    client.abandon();
+                    Err(e)
+                }
+                Ok(()) => Ok(()),
             }
         }
     }
 }
 
 impl SimClient {
+    /// Closes a session whose owner is gone, unless that has crashed.
+    pub(super) fn abandon(&self) {
+        let is_gone = {
+            let core = self.sim.core();
+            core.ended || core.world.is_crashed(self.process) || core.world.session(self.handle).is_over()
+        };
+        if !is_gone {
+            drop(self.send(|_| Ok(Ask::CloseSession), None, to_nothing));
+        }
+    }
+
     /// Resolves when no clean-up duty of this session is running.
     fn duties_done(&self) -> impl Future<Output = ()> + Send + Unpin + use<> {
         let handle = usize::from(self.handle.0);

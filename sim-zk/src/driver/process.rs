@@ -49,18 +49,22 @@ impl Process {
         self.node.spawn(Box::pin(task) as BoxFuture<'static, T>)
     }
 
-    /// Opens a session with the requested timeout; the future resolves with the first connection.
+    /// Opens a session with the requested timeout; the future resolves with the first connection. A session whose future is
+    /// dropped before is closed.
     pub fn open(&self, timeout: Duration) -> impl Future<Output = SimClient> + Send + use<> {
         let handle = self.sim.act(|core| {
             core.handles.push(HandleState::default());
             core.with_world(|world, context| world.open(self.id, timeout.as_micros() as u64, context))
         });
         let client = SimClient { sim: self.sim.clone(), handle, process: self.id, cleanup: None };
+        let mut opening = Opening(Some(client));
         async move {
+            let client = opening.0.clone().expect("it is taken at the end");
             let mut status = client.status();
             while status.connection == 0 {
                 status = client.changed(status).await;
             }
+            drop(opening.0.take());
             client
         }
     }
@@ -92,6 +96,11 @@ impl Process {
         self.until(move |state| state.cancels > seen)
     }
 
+    /// Returns whether it has crashed: then what is dropped is dropped by the crash.
+    pub fn is_crashed(&self) -> bool {
+        self.sim.core().world.is_crashed(self.id)
+    }
+
     /// Resolves when the process has crashed. For supervisors.
     pub fn crashed(&self) -> impl Future<Output = ()> + Send + use<> {
         self.until(|state| state.crashed)
@@ -119,5 +128,16 @@ impl Process {
         self.sim.act(|core| {
             core.with_world(|world, context| world.inflict(self.id, fault, lasts, context));
         });
+    }
+}
+
+/// A session that nobody has yet.
+struct Opening(Option<SimClient>);
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            client.abandon();
+        }
     }
 }

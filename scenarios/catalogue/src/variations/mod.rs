@@ -7,6 +7,7 @@
 //! | [`work_queues`], [`relaxed_queue`] | how a consumer takes items: in batches that outlive a round, or out of order |
 //! | [`changing_data`] | the data of names and members, which change while others follow them |
 //! | [`unlimited_waits`] | the wait at a barrier, which has no time limit |
+//! | [`supervised`] | how long the work lasts: longer than a session |
 //! | [`site_queries`] | what a site asks for beyond its vote |
 //! | [`varied_options`] | the options of a configuration |
 //! | [`exhausted_lines`], [`exhausted_queues`] | the sequence numbers of a directory, of which few or none are left |
@@ -23,6 +24,7 @@ pub mod many_holds;
 pub mod raw;
 pub mod relaxed_queue;
 pub mod site_queries;
+pub mod supervised;
 pub mod unlimited_waits;
 pub mod varied_options;
 pub mod work_queues;
@@ -50,6 +52,7 @@ pub(crate) static ALL: &[&Recipe] = &[
     &changing_data::RECIPE,
     &unlimited_waits::RECIPE,
     &site_queries::RECIPE,
+    &supervised::RECIPE,
     &varied_options::RECIPE,
     &exhausted_lines::RECIPE,
     &exhausted_queues::RECIPE,
