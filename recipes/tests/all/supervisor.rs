@@ -2,8 +2,9 @@
 
 use crate::common::{RECONNECT, Stage, TIMEOUT, play};
 use futures_util::FutureExt;
-use futures_util::future::join;
+use futures_util::future::{join, join5, select};
 use sim_zk::fault::Fault;
+use sim_zk::observer::{Kind, SimEvent};
 use sim_zk::{Connector, Process, SimClient};
 use std::convert::Infallible;
 use std::future::{Future, pending};
@@ -76,6 +77,7 @@ impl Service {
         self.runs(async move {
             let number = supervisor.clone();
             let work = async |term: Held<zk_recipes::Term<SimClient>>| {
+                assert_eq!(term.zk().session(), number.session().await.expect("it lives").zk().session());
                 told.says(format!("leads in session {}", number.number()));
                 let _ends = Tells(told.clone(), "stops");
                 let _held = term;
@@ -87,6 +89,15 @@ impl Service {
 
     fn expires(&self) {
         self.process.inflict(Fault::SessionExpiry, TIMEOUT * 3);
+    }
+
+    /// The requests that it has sent since a mark.
+    fn sent(&self, stage: &Stage, mark: usize) -> Vec<Kind> {
+        let mine = |(_, event): &(u64, SimEvent<'_>)| match event {
+            SimEvent::Sent { process, kind, .. } if *process == self.process.id() => Some(*kind),
+            _ => None,
+        };
+        stage.since(mark).iter().filter_map(mine).collect()
     }
 
     async fn is_told(&self, count: usize) -> Vec<String> {
@@ -538,5 +549,60 @@ fn a_hundred_calls_open_one_session_and_the_last_of_them_ends_the_attempt() {
         let first = a.supervisor.session().await.expect("another attempt");
         let second = a.supervisor.session().await.expect("the same");
         assert_eq!((first.zk().session(), a.supervisor.number()), (second.zk().session(), 1));
+    });
+}
+
+/// Everything that a supervisor keeps, at once.
+async fn keeps_everything(supervisor: Supervisor<Connector>) {
+    let work = async |_| pending::<Result<(), Error>>().await;
+    let lead = supervisor.lead(OFFICE, ElectionOptions::default(), work);
+    let work = async |_| pending::<Result<(), Error>>().await;
+    let hold = supervisor.hold("/office-lock", LockOptions::default(), work);
+    let join = |zk: SimClient| {
+        let group = Group::new(&zk, "/office-staff", GroupOptions::default().with_if_taken(IfTaken::Wait));
+        async move { group?.join(Some("a"), b"").await }
+    };
+    let serve = supervisor.serve("member a", join);
+    let latch = supervisor.latch("/office-latch", ElectionOptions::default());
+    let work = async |_| pending::<Result<(), Error>>().await;
+    let run = supervisor.run("runs", work);
+    let _ = join5(lead, hold, serve, latch.run(), run).await;
+}
+
+#[test]
+fn calls_dropped_at_any_moment_give_back_what_they_held() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        for moment in 0..60 {
+            let all = Box::pin(keeps_everything(a.supervisor.clone()));
+            let soon = Box::pin(a.sleeps(Duration::from_millis(5 * moment)));
+            drop(select(all, soon).await);
+            a.sleeps(Duration::from_secs(1)).await;
+            assert_eq!(a.znodes("/office"), 0, "dropped after {} ms", 5 * moment);
+        }
+        a.supervisor.shutdown(LONG).await.expect("no call is left");
+    });
+}
+
+#[test]
+fn calm_calls_send_pings_only_and_another_session_costs_what_its_recipes_do() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        drop(a.runs(keeps_everything(a.supervisor.clone())));
+        a.sleeps(TIMEOUT).await;
+        let calm = stage.mark();
+        a.sleeps(LONG).await;
+        let sent = a.sent(&stage, calm);
+        let pings = (LONG.as_secs() / (TIMEOUT.as_secs() / 3)) as usize;
+        assert!(sent.iter().all(|kind| *kind == Kind::Ping) && sent.len() <= pings + 1, "{sent:?}");
+        a.expires();
+        a.sleeps(TIMEOUT * 3).await;
+        let again = stage.mark();
+        a.sleeps(TIMEOUT * 3).await;
+        assert_eq!(a.supervisor.number(), 2);
+        let mut sent: Vec<_> = a.sent(&stage, again).into_iter().filter(|kind| *kind != Kind::Ping).collect();
+        sent.sort_by_key(|kind| format!("{kind:?}"));
+        // An election, a latch and a lock: a create and a list each, and the watch of a holder; a membership: a create and a watch.
+        assert_eq!(sent, [vec![Kind::Children; 7], vec![Kind::Create; 4]].concat());
     });
 }

@@ -2,7 +2,8 @@
 //! that break them.
 //!
 //! The sentences stand in the docs of the recipes, and nowhere else. Beside each workload, `<recipe>/promises.txt` has a row for each
-//! sentence; `zookeeper.txt` has the trait, and `guards.txt` what guards and locks share.
+//! sentence; `zookeeper.txt` has the trait, `guards.txt` what guards and locks share, and
+//! `supervisor.txt` what outlasts a session.
 //!
 //! ```text
 //! # A comment.
@@ -37,8 +38,11 @@ pub use parse::parse;
 pub use table::{Counts, counts, markdown};
 
 /// The lists of what no recipe alone promises.
-const SHARED: [(&str, &str); 2] =
-    [("zookeeper", include_str!("zookeeper.txt")), ("guards", include_str!("guards.txt"))];
+const SHARED: [(&str, &str); 3] = [
+    ("zookeeper", include_str!("zookeeper.txt")),
+    ("guards", include_str!("guards.txt")),
+    ("supervisor", include_str!("supervisor.txt")),
+];
 
 /// The lists, each with the name of its recipe; those of recipes in their order.
 pub fn lists() -> impl Iterator<Item = (&'static str, &'static str)> {
