@@ -1,13 +1,14 @@
 //! Supervised calls: over many sessions, through failures of their work, to the shutdown.
 
 use crate::common::{RECONNECT, Stage, TIMEOUT, play};
-use futures_util::FutureExt;
 use futures_util::future::{join, join5, select};
+use futures_util::{FutureExt, StreamExt};
 use sim_zk::fault::Fault;
 use sim_zk::observer::{Kind, SimEvent};
 use sim_zk::{Connector, Process, SimClient};
 use std::convert::Infallible;
 use std::future::{Future, pending};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -604,5 +605,32 @@ fn calm_calls_send_pings_only_and_another_session_costs_what_its_recipes_do() {
         sent.sort_by_key(|kind| format!("{kind:?}"));
         // An election, a latch and a lock: a create and a list each, and the watch of a holder; a membership: a create and a watch.
         assert_eq!(sent, [vec![Kind::Children; 7], vec![Kind::Create; 4]].concat());
+    });
+}
+
+#[test]
+fn a_close_that_is_not_confirmed_is_told_and_the_changes_end_with_it() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        let mut changes = pin!(a.supervisor.changes().into_stream());
+        a.supervisor.session().await.expect("it is connected");
+        assert!(
+            changes.next().await.is_some_and(|change| change.to_string().starts_with("session 1 began: "))
+        );
+        a.process.inflict(Fault::ClientPartition, TIMEOUT * 3);
+        let not = a.supervisor.shutdown(TIMEOUT).await.expect_err("no server answers");
+        assert!(not.running().is_empty() && not.close().is_some_and(Error::is_connection_loss), "{not}");
+        let last: Vec<_> = changes.map(|change| change.to_string()).collect().await;
+        assert_eq!(last, ["session 1 ended: closed"]);
+    });
+}
+
+#[test]
+fn a_follower_that_cannot_be_made_says_why() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        let mut bad =
+            a.supervisor.follow(|zk| Ok(Config::new(zk, "settings", ConfigOptions::default())?.follow()));
+        assert!(matches!(bad.next().await, Err(Ended::Recipe(error)) if error.is_bad_input()));
     });
 }
