@@ -87,6 +87,8 @@
 //! | `waits` | DEBUG | `path` | an operation waits for a notification about a znode |
 //! | `an answer was lost` | INFO | `session` | a request failed with connection loss, and is settled or retried |
 //! | `session over` | WARN | `session`, `reason`: `expired`, `closed`, `auth_failed` | an operation finds its session over |
+//! | `session began` | INFO | `session`, `number` | a supervisor has opened the session of that number |
+//! | `work begins`, `work stopped`, `work begins again`, `work failed`, `work done`, `hold lost`, `not acquired` | INFO | `call`, `number`, `why` | a step of a supervised call, in the session of that number |
 //! | `clean-up begun`, `clean-up done` | DEBUG | `outcome` | the clean-up after a dropped future or guard |
 //!
 //! # Metrics

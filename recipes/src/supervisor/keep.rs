@@ -170,7 +170,8 @@ impl<C: Connect> Supervisor<C> {
                 }
             };
             let ended = {
-                let mut working = pin!(AssertUnwindSafe(work(hold.clone())).catch_unwind());
+                let running = async { work(hold.clone()).await };
+                let mut working = pin!(AssertUnwindSafe(running).catch_unwind());
                 match first(signal, working.as_mut()).await {
                     Either::Right(output) => Either::Right(output),
                     Either::Left(signal) if self.policy.on_stop == OnStop::Wait => match working.await {
@@ -180,6 +181,14 @@ impl<C: Connect> Supervisor<C> {
                     Either::Left(signal) => Either::Left(signal),
                 }
                 // Here the work is dropped, before anything else begins.
+            };
+            // Work that has failed because its hold is lost, or may be, is not at fault.
+            let ended = match ended {
+                Either::Right(Ok(Err(Failure::Work(error)))) => match hold.lost().now_or_never() {
+                    Some(stop) => Either::Left(Signal::Stop(stop)),
+                    None => Either::Right(Ok(Err(Failure::Work(error)))),
+                },
+                ended => ended,
             };
             let failure = match ended {
                 Either::Left(Signal::ShutDown) => return End::ShutDown,
@@ -199,10 +208,6 @@ impl<C: Connect> Supervisor<C> {
                 Either::Right(Ok(Err(failure))) => failure,
                 Either::Right(Err(payload)) => Failure::Panicked(Panicked::new(payload)),
             };
-            // Work that has failed because its hold is lost is not at fault.
-            if let (Failure::Work(_), Some(Stop::Lost(reason))) = (&failure, hold.lost().now_or_never()) {
-                return End::Lost(reason);
-            }
             observe::supervised(name, session, "work failed", &"");
             if self.policy.on_failure != OnFailure::Restart || matches!(failure, Failure::Recipe(_)) {
                 return End::Failed(failure);

@@ -283,6 +283,10 @@ fn a_panic_is_a_failure_and_says_its_message() {
         let restarts = Policy::default().with_on_failure(OnFailure::Restart);
         let (ended, tokens) = failing(&stage, restarts, true).await;
         assert!(matches!(ended, Ok(3)) && tokens.len() == 3);
+        let a = Service::new(&stage, "b");
+        let at_once = |_| -> std::future::Ready<Result<(), Error>> { panic!("before there is a future") };
+        let ended = a.supervisor.hold("/locks/a", LockOptions::default(), at_once).await;
+        assert!(matches!(ended, Err(Ended::Panicked(_))), "{ended:?}");
     });
 }
 
