@@ -5,7 +5,7 @@ use crate::group::Membership;
 use crate::guard::{Guard, Mode};
 use crate::names::Registration;
 use crate::parts::select::first;
-use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, ErrorKind, State, Time, ZooKeeper};
 use std::fmt;
 use std::future::Future;
@@ -98,7 +98,12 @@ impl<Z: ZooKeeper> Session<Z> {
     }
 
     /// The session, once its work may begin.
+    ///
+    /// # Errors
+    ///
+    /// As of any hold: a margin that an idle session could not keep is refused.
     pub(super) async fn ready(self) -> Result<Self, Error> {
+        margin_in(&self.zk, self.margin)?;
         match self.resumed().await {
             Ok(()) => Ok(self),
             Err(_) => Err(self.zk.status().over().unwrap_or_else(|| ErrorKind::ConnectionLoss.into())),

@@ -88,7 +88,7 @@ impl<C: Connect> Supervisor<C> {
         W: Future<Output = Result<T, Failure<E>>>,
     {
         // Left last, when the work and the hold are gone.
-        let call = self.shared.enter(name);
+        let _call = self.shared.enter(name);
         let mut before = 0;
         loop {
             let session =
@@ -114,7 +114,7 @@ impl<C: Connect> Supervisor<C> {
             observe::supervised(name, number, "work begins", &"");
             let begun = clock.now();
             let (held, back) = Held::lend(hold);
-            let end = self.works(&call.name, number, held, &mut work, failures).await;
+            let end = self.works(name, number, held, &mut work, failures).await;
             // Nothing else begins before the work is gone, wherever it has taken its hold to.
             let hold = back.hold().await;
             if clock.now().since(begun) > self.policy.backoff.longest {

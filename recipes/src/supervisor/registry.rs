@@ -13,7 +13,6 @@ use std::time::Duration;
 pub(super) struct Call<C: Connect> {
     shared: Arc<Shared<C>>,
     id: u64,
-    pub name: String,
 }
 
 impl<C: Connect> Drop for Call<C> {
@@ -30,7 +29,7 @@ impl<C: Connect> Shared<C> {
             state.calls.insert(state.next_call, name.to_owned());
             state.next_call
         });
-        Call { shared: self.clone(), id, name: name.to_owned() }
+        Call { shared: self.clone(), id }
     }
 
     /// See [`Supervisor::shutdown`](super::Supervisor::shutdown).

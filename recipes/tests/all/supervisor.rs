@@ -630,6 +630,16 @@ fn a_close_that_is_not_confirmed_is_told_and_the_changes_end_with_it() {
 }
 
 #[test]
+fn a_margin_that_no_session_could_keep_is_refused() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        let hasty = a.supervisor.with_policy(Policy::default().with_margin(TIMEOUT));
+        let ran = hasty.run("runs", async |_| Ok::<_, Error>(())).await;
+        assert!(matches!(ran, Err(Ended::Recipe(error)) if error.is_bad_input()));
+    });
+}
+
+#[test]
 fn a_follower_that_cannot_be_made_says_why() {
     play(|stage| async move {
         let a = Service::new(&stage, "a");

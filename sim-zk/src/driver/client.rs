@@ -290,12 +290,14 @@ impl ZooKeeper for SimClient {
 }
 
 impl SimClient {
+    /// Whether nothing can be sent any more: the run, the process or the session has ended.
+    fn is_gone(&self, core: &Core) -> bool {
+        core.ended || core.world.is_crashed(self.process) || core.world.session(self.handle).is_over()
+    }
+
     /// Closes a session whose owner is gone, unless that has crashed.
     pub(super) fn abandon(&self) {
-        let is_gone = {
-            let core = self.sim.core();
-            core.ended || core.world.is_crashed(self.process) || core.world.session(self.handle).is_over()
-        };
+        let is_gone = self.is_gone(&self.sim.core());
         if !is_gone {
             drop(self.send(|_| Ok(Ask::CloseSession), None, to_nothing));
         }
@@ -320,8 +322,7 @@ impl Discharge for SimClient {
         }
         let (node, handle) = {
             let mut core = self.sim.core();
-            if core.ended || core.world.is_crashed(self.process) || core.world.session(self.handle).is_over()
-            {
+            if self.is_gone(&core) {
                 return;
             }
             core.handles[usize::from(self.handle.0)].duties += 1;
