@@ -16,6 +16,7 @@ mod foreign;
 mod group;
 mod lock;
 mod names;
+mod persistent_node;
 mod priority_lock;
 mod queue;
 mod reported;
@@ -261,6 +262,7 @@ impl Kind {
             Kind::Names => &names::NAMES,
             Kind::Config => &config::CONFIG,
             Kind::Group => &group::GROUP,
+            Kind::PersistentNode => &persistent_node::PERSISTENT_NODE,
             Kind::Semaphore => &foreign::SEMAPHORE,
             Kind::Counter => &foreign::COUNTER,
             Kind::Partition => &foreign::PARTITION,

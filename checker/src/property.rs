@@ -31,6 +31,7 @@ const COMMIT: Kinds = one(Kind::TwoPhaseCommit);
 const GROUP: Kinds = one(Kind::Group);
 const CONFIG: Kinds = one(Kind::Config);
 const NAMES: Kinds = one(Kind::Names);
+const PERSISTENT_NODE: Kinds = one(Kind::PersistentNode);
 const SEMAPHORE: Kinds = one(Kind::Semaphore);
 const COUNTER: Kinds = one(Kind::Counter);
 const PARTITION: Kinds = one(Kind::Partition);
@@ -40,7 +41,7 @@ const RECIPES: Kinds = !(SEMAPHORE | COUNTER | PARTITION | CACHE);
 /// The kinds that give their clients a znode which is no hold: its state is an answer.
 const PLACES: Kinds = NAMES | DOUBLE_BARRIER;
 /// The kinds that a client can wait for.
-const WAITED_FOR: Kinds = !(COUNTER | PARTITION | CACHE | GROUP);
+const WAITED_FOR: Kinds = !(COUNTER | PARTITION | CACHE | GROUP | PERSISTENT_NODE);
 
 macro_rules! properties {
     ($($layer:ident, $wrong_step:literal {
@@ -104,7 +105,7 @@ properties! {
         WakeUpToCome: Mx7 of CONTESTS, Db7 of DOUBLE_BARRIER;
         ReadersTogether: Rw4 of SHARED;
         OneZnode: Mx9 of CONTESTS, Gm5 of GROUP;
-        OwnDelete: Mx10 of CONTESTS, Ns4 of NAMES;
+        OwnDelete: Mx10 of CONTESTS, Ns4 of NAMES, Pn2 of PERSISTENT_NODE;
         EndOfInterest: Mx12 of LOCKS, Le8 of ELECTION;
         StopsInTime: Mx14 of LOCKS, Le9 of ELECTION, An1 of PLACES, An1 of GROUP;
         NoFalseLoss: Mx16 of LOCKS, Le10 of ELECTION, Gm8 of GROUP, An2 of PLACES;
@@ -153,6 +154,8 @@ properties! {
         NoLostUpdate: Cf7 of CONFIG;
         OneOwner: Ns1 of NAMES, Pa1 of PARTITION;
         UniqueNames: Ns2 of NAMES;
+        OneAtATime: Sv1 of CONTESTS;
+        LastData: Pn3 of PERSISTENT_NODE;
         Lookups: Ns5 of NAMES;
         Leases: Sm1 of SEMAPHORE;
         ExactCount: Co1 of COUNTER;
@@ -171,6 +174,8 @@ properties! {
         DeadMembersLeave: Gm3 of GROUP;
         AfterExpiry: Gm6 of GROUP;
         MembersAsReported: Gm9 of GROUP;
+        HeldAgain: Sv2 of CONTESTS;
+        ThereInTheEnd: Pn1 of PERSISTENT_NODE;
         EveryPartIsOwned: Pa2 of PARTITION;
     }
     Cost, false {
@@ -178,7 +183,8 @@ properties! {
         Budget: Mx13 of CONTESTS, Ba3 of BARRIER, Db8 of DOUBLE_BARRIER;
         WakeUps: Mx13 of PLAIN_LOCKS, Rw5 of SHARED, Le7 of ELECTION, Ba3 of BARRIER, Db8 of DOUBLE_BARRIER, Qu7 of QUEUES,
             Tc12 of COMMIT, Gm7 of GROUP, Cf8 of CONFIG;
-        NothingLeft: Mx11 of CONTESTS, Ba4 of BARRIER, Db10 of DOUBLE_BARRIER, Qu9 of QUEUES;
+        NothingLeft: Mx11 of CONTESTS, Ba4 of BARRIER, Db10 of DOUBLE_BARRIER, Qu9 of QUEUES,
+            Pn4 of PERSISTENT_NODE;
     }
 }
 

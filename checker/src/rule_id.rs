@@ -186,6 +186,12 @@ rules! {
         "a registration succeeds only if it owns the name, and is refused only if it does not";
     Ns4 = "NS-4", "only the own registration", "only its own registration removes a name";
     Ns5 = "NS-5", "lookups", "a lookup returns a value that the name had during the call";
+    Sv1 = "SV-1", "one piece of work at a time", "a client begins work for an object when its work before has ended";
+    Sv2 = "SV-2", "held again", "a client that is to hold an object holds it or asks for it";
+    Pn1 = "PN-1", "the node is there", "in the end a node is there while a client keeps it";
+    Pn2 = "PN-2", "only the own node", "a client deletes and writes no node but its own";
+    Pn3 = "PN-3", "the last data", "a node has the last data that its owner was told that it has set, and in the end the last data";
+    Pn4 = "PN-4", "no node is left", "an ephemeral is gone in the end, when its client keeps it no more";
     Sm1 = "SM-1", "leases", "no more clients hold a lease at once than there are leases";
     Co1 = "CO-1", "counting",
         "an increment that was acknowledged counts once, and one that was refused does not count";

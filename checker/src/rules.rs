@@ -14,12 +14,14 @@ mod grant;
 mod group;
 mod in_time;
 mod interest;
+mod kept_alive;
 mod leaks;
 mod leases;
 mod loss;
 mod members_data;
 mod name_service;
 mod own_znode;
+mod persistent_node;
 mod preemption;
 mod progress;
 mod queue;
@@ -144,6 +146,9 @@ all_rules! {
     consumers: queue::consumers::IdleConsumers,
     two_phase_commit: two_phase_commit::TwoPhaseCommit,
     name_service: name_service::NameService,
+    one_at_a_time: kept_alive::OneAtATime,
+    held_again: kept_alive::Again,
+    persistent_nodes: persistent_node::PersistentNodes,
     config: config::Config,
     group: group::Group,
     members_data: members_data::MembersData,

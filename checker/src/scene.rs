@@ -119,6 +119,18 @@ impl<'a> Scene<'a> {
 /// The names of things, for the texts of findings.
 impl Scene<'_> {
     /// The current event and its time, which may be later than the latest event of the view.
+    /// Whether the client of an operation has been able to act for so long, without a fault, that what follows from something at
+    /// `since` must have come.
+    pub(crate) fn had_time(&self, id: OpId, since: u64) -> bool {
+        let view = self.view;
+        let op = view.op(id);
+        let client = view.client(op.client);
+        let session = view.session(client.session);
+        let able = session.connected.at_or_start().max(client.resumed()).max(op.called.at);
+        let from = since.max(view.calm_since).max(able);
+        client.is_awake_in(session) && self.at > from.saturating_add(view.bound(op.object))
+    }
+
     pub(crate) fn now(&self) -> Moment {
         Moment { at: self.at, index: self.index }
     }

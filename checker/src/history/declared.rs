@@ -165,6 +165,8 @@ named! {
         Config = "config",
         /// A group of members.
         Group = "group",
+        /// A znode that clients keep there.
+        PersistentNode = "persistent_node",
         /// A lock that several clients hold at once: see [`Object::size`].
         Semaphore = "semaphore",
         /// A number that clients add to. This kind and the following ones are for foreign programs only.

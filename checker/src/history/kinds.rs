@@ -108,6 +108,11 @@ named! {
         Recall = "recall",
         /// Two-phase commit: opens a transaction as a site, whose name is the argument.
         Open = "open",
+        /// Holds: works under a hold, from the call to the return.
+        Work = "work",
+        /// Holds: holds the object over many holds, until its work is done, from the call to the return. Persistent nodes: keeps
+        /// the znode there; the argument is the first data, as stored, with the number 1 if the znode outlives its session.
+        Keep = "keep",
         /// Semaphores: waits for a lease.
         Lease = "lease",
         /// Semaphores, partitions, groups: releases the lease, part or membership. The argument names it if there are

@@ -35,6 +35,8 @@ pub(super) const ASKS: &[Call] = &[
 /// The operations of a guard, and those that look at contenders.
 pub(super) const GUARD: &[Call] = &[
     Call::of(Verb::Release),
+    Call::of(Verb::Work),
+    Call::of(Verb::Keep),
     Call::of(Verb::Transact).costs(1, 1).done(is_applied).hands_out(&[RESULTS]),
     Call::of(Verb::TransactOnce).costs(1, 1).done(is_applied),
     Call::of(Verb::Contenders).hands_out(&[LINE]),

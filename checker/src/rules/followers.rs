@@ -102,13 +102,7 @@ impl Wakes {
 
 /// Whether a follower has had enough time to learn of a change made at `changed`.
 pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
-    let view = scene.view;
-    let op = view.op(id);
-    let client = view.client(op.client);
-    let session = view.session(client.session);
-    let able = session.connected.at_or_start().max(client.resumed()).max(op.called.at);
-    let from = changed.max(view.calm_since).max(able);
-    view.healed && client.is_awake_in(session) && scene.at > from.saturating_add(view.bound(op.object))
+    scene.view.healed && scene.had_time(id, changed)
 }
 
 /// The cost of a change: notifications for each follower, and requests for each notification.

@@ -1,7 +1,7 @@
 //! Guards that were dropped instead of released: the holder stopped, and never called a release.
 //!
-//! A harness drops some guards to test their clean-up. A drop is not an event, so it is inferred from the absence of a
-//! release.
+//! A harness drops some guards to test their clean-up. The drop is an event if the hold might have been acted under again
+//! ([`Why::Dropped`]); of other holds it is inferred from the absence of a release.
 
 use std::collections::{BTreeMap, BTreeSet};
 use zk_checker::history::{Event, History, ObjectId, OpId, Outcome, Verb, What, Who, Why};
@@ -61,6 +61,10 @@ impl Holders {
     }
 
     fn stops(&mut self, index: u32, hold: (u16, OpId), why: Why) {
+        if why == Why::Dropped {
+            // Its own event tells it.
+            self.stopped.remove(&hold);
+        }
         let Some(object) = self.held.remove(&hold) else { return };
         let is_given_back = self.giving_back.iter().any(|((of, _), what)| (*of, *what) == (hold.0, object));
         if !is_given_back && matches!(why, Why::Released | Why::Suspect | Why::Lost) {

@@ -10,7 +10,7 @@ use crate::lives::{Belief, CallSpan, Lives, Watch, WatchEnd, Znode};
 use crate::requests::{Requests, SentRequest};
 use crate::words::{Sentences, request_name};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_checker::history::{History, OpId, Request, Session, SessionState, Sym, Table, What, Who};
+use zk_checker::history::{History, OpId, Request, Session, SessionState, Sym, Table, What, Who, Why};
 use zk_checker::text::seconds;
 
 /// The maximal number of items of one kind that are named; further ones are counted.
@@ -278,7 +278,9 @@ impl Scene<'_> {
         let since = |belief: &&Belief| belief.client == owner && belief.from > znode.created;
         match self.lives.beliefs.iter().rev().find(since) {
             Some(Belief { from, to: None, .. }) => Some(format!("holds since {}", self.when(*from))),
-            Some(Belief { to: Some(to), .. }) if self.dropped.contains(to) => {
+            Some(Belief { to: Some(to), why, .. })
+                if *why == Some(Why::Dropped) || self.dropped.contains(to) =>
+            {
                 Some(format!("stopped at {} ({DROPPED})", self.when(*to)))
             }
             Some(_) => None,

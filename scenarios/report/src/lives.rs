@@ -191,9 +191,11 @@ impl Lives {
                 self.beliefs.push(belief);
             }
             What::Unbelieve { why } => {
-                if let Some(belief) = open.beliefs.remove(&(client, op)) {
-                    self.beliefs[belief].to = Some(at);
-                    self.beliefs[belief].why = Some(why);
+                // A guard that is dropped may have stopped before.
+                if let Some(belief) = open.beliefs.get(&(client, op)) {
+                    let belief = &mut self.beliefs[*belief];
+                    belief.to.get_or_insert(at);
+                    belief.why = Some(why);
                 }
             }
             _ => {}

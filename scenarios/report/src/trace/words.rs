@@ -191,6 +191,7 @@ pub(crate) fn called(verb: Verb) -> String {
         Verb::Replace => "replaces its data",
         Verb::Recall => "looks for its registration",
         Verb::Open => "opens the transaction",
+        Verb::Keep => "is to keep it",
         Verb::Lease => "asks for a lease",
         Verb::Yield => "gives back",
         Verb::Own => "owns a part",

@@ -8,6 +8,7 @@ mod barriers;
 mod claims;
 mod double_barrier;
 mod election;
+mod kept;
 mod lock;
 mod memberships;
 mod queues;
@@ -120,6 +121,7 @@ pub fn all() -> Vec<Row> {
         queues::rows(),
         two_phase_commit::rows(),
         memberships::rows(),
+        kept::rows(),
         zookeeper::rows(),
         zookeeper_servers::rows(),
         answers::rows(),
