@@ -72,7 +72,8 @@ setters!(ConfigOptions {
 /// A writer that finds another incarnation after a lost reply cannot know whether its write was applied, and gets an
 /// unknown outcome. If its value was deleted and replaced meanwhile, it may get a conflict.
 ///
-/// Not promised: every intermediate value.
+/// Not promised: every intermediate value; that a write which a leader has sent is applied before it must stop, or before the
+/// next leader begins. A write through [`Term::transact`](crate::Term::transact) is applied only while the term goes on.
 ///
 /// # Cost
 ///
@@ -123,7 +124,11 @@ impl<Z: ZooKeeper> Config<Z> {
         updates.noting(&self.incarnations)
     }
 
-    /// Returns the current value of the connected server, which may be stale.
+    /// Returns the current value of the connected server, which may be stale: one read, without a [`sync`](ZooKeeper::sync).
+    ///
+    /// In the session of its term, a new leader reads every write that was applied before the deletion of the former leader's
+    /// candidate: the list that granted the term lacks that candidate, and a session never gets an older answer. A stale value
+    /// is a conflict in [`compare_and_set`](Self::compare_and_set).
     ///
     /// # Errors
     ///

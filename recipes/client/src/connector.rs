@@ -9,13 +9,60 @@ use zk_recipes::supervisor::Connect;
 
 /// Opens the sessions of a [`Supervisor`](zk_recipes::Supervisor) with one connect string and the same options.
 ///
+/// # Examples
+///
+/// A process that may lead:
+///
 /// ```no_run
 /// use std::time::Duration;
 /// use zk_client::{Connector, Options};
-/// use zk_recipes::Supervisor;
+/// use zk_recipes::ElectionOptions;
+/// use zk_recipes::supervisor::{Ended, Supervisor};
+/// # async fn schedule(_: &zk_client::Client, _: i64) -> Result<(), zk_recipes::Error> { Ok(()) }
+/// # async fn service() -> Result<(), Box<dyn std::error::Error>> {
 ///
-/// let connector = Connector::new("zk1:2181,zk2:2181", Options::new(Duration::from_secs(20)));
-/// let supervisor = Supervisor::new(connector);
+/// let supervisor = Supervisor::new(Connector::new("zk1:2181,zk2:2181", Options::new(Duration::from_secs(20))));
+/// let led = supervisor.lead("/jobs/leader", ElectionOptions::default(), async |term| {
+///     term.acknowledge(b"10.0.0.7:4711").await?;      // followers learn where the leader is
+///     schedule(term.zk(), term.token()).await         // dropped when the leader must stop
+/// });
+/// // Over any number of sessions, until the work is done. The end by a shutdown is no failure.
+/// let lead = async { Ok(led.await.map(drop).or_else(Ended::unless_shut_down)?) };
+/// let stop = async {
+///     tokio::signal::ctrl_c().await?;
+///     Ok::<_, Box<dyn std::error::Error>>(supervisor.shutdown(Duration::from_secs(5)).await?)
+/// };
+/// tokio::try_join!(lead, stop)?;                      // a call that fails ends the process
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A setting that the leader writes, and that each process follows:
+///
+/// ```no_run
+/// use zk_recipes::{Config, ConfigOptions};
+///
+/// # use zk_recipes::{Supervisor, Update};
+/// # async fn writes(zk: &zk_client::Client) -> Result<(), zk_recipes::Error> {
+/// // In `schedule`:
+/// Config::new(zk, "/jobs/settings", ConfigOptions::default())?.put(b"limit=100").await?;
+///
+/// # Ok(())
+/// # }
+/// # async fn follows(supervisor: Supervisor<zk_client::Connector>) -> Result<(), Box<dyn std::error::Error>> {
+/// # fn apply(_: Update) {}
+/// // In each process, with `tokio::try_join!(lead, follow, stop)`:
+/// let mut settings = supervisor.follow(|zk| Ok(Config::new(zk, "/jobs/settings", ConfigOptions::default())?.follow()));
+/// let follow = async {
+///     loop {
+///         match settings.next().await {
+///             Ok(change) => apply(change.news),       // `Update::Value`, or `Update::Missing` before the first one
+///             Err(ended) => break Ok(ended.unless_shut_down()?),
+///         }
+///     }
+/// };
+/// # follow.await
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Connector {

@@ -242,6 +242,6 @@ pub(crate) fn session_began<Z: ZooKeeper>(zk: &Z, number: u32) {
 }
 
 /// Records a step of a supervised call, and its reason, if it has one.
-pub(crate) fn supervised(call: &str, session: u32, step: &'static str, why: &dyn std::fmt::Display) {
+pub(crate) fn supervised(call: &str, session: u32, step: &'static str, why: Option<&dyn std::fmt::Display>) {
     spans::supervised(call, session, step, why);
 }

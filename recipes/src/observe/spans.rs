@@ -94,6 +94,7 @@ pub(super) fn session_began<Z: ZooKeeper>(zk: &Z, number: u32) {
     tracing::info!(target: TARGET, session = %zk.session(), number, "session began");
 }
 
-pub(super) fn supervised(call: &str, number: u32, step: &'static str, why: &dyn std::fmt::Display) {
-    tracing::info!(target: TARGET, call, number, %why, "{step}");
+pub(super) fn supervised(call: &str, number: u32, step: &'static str, why: Option<&dyn std::fmt::Display>) {
+    let why = why.map(tracing::field::display);
+    tracing::info!(target: TARGET, call, number, why, "{step}");
 }

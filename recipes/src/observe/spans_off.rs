@@ -44,4 +44,4 @@ pub(super) fn session_over<Z: ZooKeeper>(_: &Z, _: &'static str) {}
 
 pub(super) fn session_began<Z: ZooKeeper>(_: &Z, _: u32) {}
 
-pub(super) fn supervised(_: &str, _: u32, _: &'static str, _: &dyn std::fmt::Display) {}
+pub(super) fn supervised(_: &str, _: u32, _: &'static str, _: Option<&dyn std::fmt::Display>) {}

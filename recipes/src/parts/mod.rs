@@ -18,6 +18,7 @@
 //! | [`watch_loop`]: the values of one znode, as they change | `config`, `names` | who writes the value |
 //! | [`setters`]: options that grow | every recipe with options | what the options mean |
 //! | [`followed`]: changes as a stream | `config`, `names`, `group`, `election` | what changes |
+//! | [`watched`]: a state that futures wait for | `supervisor` | what the state means |
 //! | [`receipt`]: writes that happen exactly once | `queue`, `priority_queue` | what is written |
 
 pub(crate) mod barrier_read;
@@ -37,3 +38,4 @@ pub(crate) mod select;
 pub(crate) mod setters;
 pub(crate) mod tenure;
 pub(crate) mod watch_loop;
+pub(crate) mod watched;

@@ -6,8 +6,10 @@ use super::hold::{Hold, Session};
 use super::keep::{Failure, mends_itself};
 use super::policy::Ended;
 use super::sessions::Connect;
+use crate::parts::select::first;
 use crate::queue::{Claimed, Consumer};
 use crate::zk::Error;
+use futures_util::future::Either;
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +23,10 @@ impl<C: Connect> Supervisor<C> {
     /// ([`attempts`](Claimed::attempts) counts). Work that fails gives its item back, and ends the call; with
     /// [`OnFailure::GiveBack`](super::OnFailure::GiveBack) it goes on after a pause. An item that can never be worked off is the
     /// work's to recognize, by its attempts, and to put elsewhere.
+    ///
+    /// With [`OnStop::Wait`](super::OnStop::Wait) the work for an item is not dropped, and the item is confirmed when it is done: what a
+    /// service wants that finishes its item at a shutdown. Another item is not claimed then. Between two items nothing is waited
+    /// for.
     ///
     /// # Cancellation
     ///
@@ -53,14 +59,16 @@ impl<C: Connect> Supervisor<C> {
         mut consumer: Consumer<C::Zk>,
         work: impl Fn(Held<Claimed<C::Zk>>) -> W,
         failures: &AtomicU32,
-    ) -> Result<Infallible, Failure<E>>
+    ) -> Result<Option<Infallible>, Failure<E>>
     where
         W: Future<Output = Result<(), E>>,
     {
         loop {
-            let claimed = match consumer.claim().await {
-                Ok(claimed) => claimed,
-                Err(error) => {
+            let must_stop = first(self.shared.stopping(), session.lost());
+            let claimed = match first(must_stop, consumer.claim()).await {
+                Either::Left(_) => return Ok(None),
+                Either::Right(Ok(claimed)) => claimed,
+                Either::Right(Err(error)) => {
                     self.survives(session, error).await?;
                     continue;
                 }
@@ -82,19 +90,17 @@ impl<C: Connect> Supervisor<C> {
         }
     }
 
-    /// Waits after an error of the queue, until another attempt is worth it; for ever, if the session is over, since then its work is
-    /// dropped.
+    /// Waits after an error of the queue, until another attempt is worth it; if the session is over, until its work must stop.
     async fn survives<E>(&self, session: &Session<C::Zk>, error: Error) -> Result<(), Failure<E>> {
         if error.is_session_over() {
             self.shared.is_over(session.number());
             session.lost().await;
-            return std::future::pending().await;
+            return Ok(());
         }
         if !mends_itself(&error) {
             return Err(Failure::Recipe(error));
         }
-        let pause = self.policy.backoff.pause(1, self.shared.connect.random());
-        self.shared.connect.sleep(pause).await;
+        self.pause_once().await;
         Ok(())
     }
 }

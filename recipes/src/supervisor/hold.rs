@@ -6,7 +6,7 @@ use crate::guard::{Guard, Mode};
 use crate::names::Registration;
 use crate::parts::select::first;
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::zk::{Error, ErrorKind, State, Time, ZooKeeper};
+use crate::zk::{Error, ErrorKind, Over, State, Time, ZooKeeper};
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
@@ -106,7 +106,10 @@ impl<Z: ZooKeeper> Session<Z> {
         margin_in(&self.zk, self.margin)?;
         match self.resumed().await {
             Ok(()) => Ok(self),
-            Err(_) => Err(self.zk.status().over().unwrap_or_else(|| ErrorKind::ConnectionLoss.into())),
+            // A session that its user closes answers nothing, and is not over before the close has ended.
+            Err(_) => {
+                Err(self.zk.status().over().unwrap_or_else(|| ErrorKind::SessionOver(Over::Closed).into()))
+            }
         }
     }
 
@@ -136,7 +139,13 @@ impl<Z: ZooKeeper> Hold for Session<Z> {
                 State::Over(_) => return Err(LostReason::SessionOver),
                 _ if self.state() == HoldState::Held => return Ok(()),
                 // Any answer says that it lives, after a pause of this process, for example.
-                State::Connected => _ = self.zk.exists("/").await,
+                State::Connected => match self.zk.exists("/").await {
+                    Err(error) if error.is_session_over() => return Err(LostReason::SessionOver),
+                    Err(error) if error.is_connection_loss() && self.zk.status() == status => {
+                        self.zk.changed(status).await;
+                    }
+                    _ => {}
+                },
                 State::Suspended => _ = self.zk.changed(status).await,
             }
         }

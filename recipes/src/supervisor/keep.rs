@@ -8,9 +8,10 @@ use super::sessions::Connect;
 use crate::observe;
 use crate::parts::select::first;
 use crate::parts::tenure::{LostReason, Stop};
-use crate::zk::{Error, Runtime};
+use crate::zk::{Error, Runtime, ZooKeeper};
 use futures_util::future::Either;
 use futures_util::{FutureExt, TryFutureExt};
+use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -23,6 +24,17 @@ pub(super) enum Failure<E> {
     Panicked(Panicked),
     /// Whatever the policy says.
     Recipe(Error),
+}
+
+impl<E> Failure<E> {
+    /// The reason, unless only the work's own type knows it.
+    fn why(&self) -> Option<&dyn fmt::Display> {
+        match self {
+            Failure::Work(_) => None,
+            Failure::Panicked(panicked) => Some(panicked),
+            Failure::Recipe(error) => Some(error),
+        }
+    }
 }
 
 impl<E> From<Failure<E>> for Ended<E> {
@@ -71,11 +83,12 @@ impl<C: Connect> Supervisor<C> {
         A: Future<Output = Result<H, Error>>,
         W: Future<Output = Result<T, E>>,
     {
-        let work = move |hold| work(hold).map_err(Failure::Work);
+        let work = move |hold| work(hold).map_ok(Some).map_err(Failure::Work);
         self.keeping(name, &AtomicU32::new(0), move |session| acquire(session.zk().clone()), work).await
     }
 
-    /// The same, of work that knows more of its failures. `failures` are those in a row.
+    /// The same, of work that knows more of its failures, and returns `None` when it has seen that it must stop. `failures` are
+    /// those in a row.
     pub(super) async fn keeping<H: Hold, A, W, T, E>(
         &self,
         name: &str,
@@ -85,7 +98,7 @@ impl<C: Connect> Supervisor<C> {
     ) -> Result<T, Ended<E>>
     where
         A: Future<Output = Result<H, Error>>,
-        W: Future<Output = Result<T, Failure<E>>>,
+        W: Future<Output = Result<Option<T>, Failure<E>>>,
     {
         // Left last, when the work and the hold are gone.
         let _call = self.shared.enter(name);
@@ -105,16 +118,16 @@ impl<C: Connect> Supervisor<C> {
                     continue;
                 }
                 Either::Right(Err(error)) if mends_itself(&error) => {
-                    observe::supervised(name, number, "not acquired", &error);
+                    observe::supervised(name, number, "not acquired", Some(&error));
                     self.pause(failures, || Ended::Recipe(error)).await?;
                     continue;
                 }
                 Either::Right(Err(error)) => return Err(Ended::Recipe(error)),
             };
-            observe::supervised(name, number, "work begins", &"");
+            observe::supervised(name, number, "work begins", None);
             let begun = clock.now();
             let (held, back) = Held::lend(hold);
-            let end = self.works(name, number, held, &mut work, failures).await;
+            let end = self.works(name, (number, &clock), held, &mut work, failures).await;
             // Nothing else begins before the work is gone, wherever it has taken its hold to.
             let hold = back.hold().await;
             if clock.now().since(begun) > self.policy.backoff.longest {
@@ -123,7 +136,7 @@ impl<C: Connect> Supervisor<C> {
             match end {
                 End::Done(value) => {
                     failures.store(0, Ordering::Relaxed);
-                    observe::supervised(name, number, "work done", &"");
+                    observe::supervised(name, number, "work done", None);
                     // What could not be confirmed is left to the background, as the hold says.
                     let _ = hold.give_back(self.policy.give_back_within).await;
                     if !self.policy.stands_again {
@@ -131,13 +144,16 @@ impl<C: Connect> Supervisor<C> {
                     }
                 }
                 End::Lost(reason) => {
-                    observe::supervised(name, number, "hold lost", &reason);
+                    observe::supervised(name, number, "hold lost", Some(&reason));
                     drop(hold);
                     if reason == LostReason::SessionOver {
                         self.shared.is_over(number);
                     }
                 }
-                End::ShutDown => return Err(Ended::ShutDown),
+                End::ShutDown => {
+                    observe::supervised(name, number, "work stopped", Some(&"shutdown"));
+                    return Err(Ended::ShutDown);
+                }
                 End::Failed(failure) => {
                     let _ = hold.give_back(self.policy.give_back_within).await;
                     match failure {
@@ -154,29 +170,27 @@ impl<C: Connect> Supervisor<C> {
     async fn works<H: Hold, W, T, E>(
         &self,
         name: &str,
-        session: u32,
+        (session, zk): (u32, &C::Zk),
         hold: Held<H>,
         work: &mut impl FnMut(Held<H>) -> W,
         failures: &AtomicU32,
     ) -> End<T, E>
     where
-        W: Future<Output = Result<T, Failure<E>>>,
+        W: Future<Output = Result<Option<T>, Failure<E>>>,
     {
         loop {
-            let signal = async {
-                match first(self.shared.stopping(), hold.lost()).await {
-                    Either::Left(()) => Signal::ShutDown,
-                    Either::Right(stop) => Signal::Stop(stop),
-                }
+            let signal = async || match first(self.shared.stopping(), hold.lost()).await {
+                Either::Left(()) => Signal::ShutDown,
+                Either::Right(stop) => Signal::Stop(stop),
             };
             let ended = {
                 let running = async { work(hold.clone()).await };
                 let mut working = pin!(AssertUnwindSafe(running).catch_unwind());
-                match first(signal, working.as_mut()).await {
+                match first(signal(), working.as_mut()).await {
                     Either::Right(output) => Either::Right(output),
                     Either::Left(signal) if self.policy.on_stop == OnStop::Wait => match working.await {
-                        Ok(Ok(value)) => return End::Done(value),
-                        Ok(Err(_)) | Err(_) => Either::Left(signal),
+                        Ok(Ok(Some(value))) => return End::Done(value),
+                        Ok(Ok(None) | Err(_)) | Err(_) => Either::Left(signal),
                     },
                     Either::Left(signal) => Either::Left(signal),
                 }
@@ -188,27 +202,36 @@ impl<C: Connect> Supervisor<C> {
                     Some(stop) => Either::Left(Signal::Stop(stop)),
                     None => Either::Right(Ok(Err(Failure::Work(error)))),
                 },
+                Either::Right(Ok(Ok(None))) => match signal().now_or_never() {
+                    Some(signal) => Either::Left(signal),
+                    None => Either::Right(Ok(Ok(None))),
+                },
                 ended => ended,
             };
             let failure = match ended {
                 Either::Left(Signal::ShutDown) => return End::ShutDown,
                 Either::Left(Signal::Stop(Stop::Lost(reason))) => return End::Lost(reason),
                 Either::Left(Signal::Stop(stop @ Stop::Suspect { .. })) => {
-                    observe::supervised(name, session, "work stopped", &stop);
+                    observe::supervised(name, session, "work stopped", Some(&stop));
                     match first(self.shared.stopping(), hold.resumed()).await {
                         Either::Left(()) => return End::ShutDown,
                         Either::Right(Err(reason)) => return End::Lost(reason),
                         Either::Right(Ok(())) => {
-                            observe::supervised(name, session, "work begins again", &"");
+                            observe::supervised(name, session, "work begins again", None);
                             continue;
                         }
                     }
                 }
-                Either::Right(Ok(Ok(value))) => return End::Done(value),
+                Either::Right(Ok(Ok(Some(value)))) => return End::Done(value),
+                // The connection is there again.
+                Either::Right(Ok(Ok(None))) => continue,
                 Either::Right(Ok(Err(failure))) => failure,
                 Either::Right(Err(payload)) => Failure::Panicked(Panicked::new(payload)),
             };
-            observe::supervised(name, session, "work failed", &"");
+            if !matches!(failure, Failure::Recipe(_)) && self.has_ended(zk).await {
+                return End::Lost(LostReason::SessionOver);
+            }
+            observe::supervised(name, session, "work failed", failure.why());
             if self.policy.on_failure != OnFailure::Restart || matches!(failure, Failure::Recipe(_)) {
                 return End::Failed(failure);
             }
@@ -220,6 +243,21 @@ impl<C: Connect> Supervisor<C> {
                 Either::Right(Stop::Lost(reason)) => return End::Lost(reason),
             }
         }
+    }
+
+    /// Whether a session has ended, by an answer: its status may not say so yet, and work that has failed is not at fault then.
+    async fn has_ended(&self, zk: &C::Zk) -> bool {
+        if !zk.status().is_connected() {
+            return false;
+        }
+        let answer = first(self.shared.stopping(), zk.exists("/")).await;
+        matches!(answer, Either::Right(Err(error)) if error.is_session_over())
+    }
+
+    /// Waits before a request that may succeed later is made again. No failure of the work.
+    pub(super) async fn pause_once(&self) {
+        let pause = self.policy.backoff.pause(1, self.shared.connect.random());
+        self.shared.connect.sleep(pause).await;
     }
 
     /// Waits before the next attempt after a failure.

@@ -36,14 +36,17 @@ mod held;
 mod hold;
 mod keep;
 mod latch;
+mod persistent_node;
 mod policy;
 mod registry;
 mod sessions;
+mod shown;
 
 pub use follow::{Follow, Followed, Follower, News};
 pub use held::Held;
 pub use hold::{Hold, Session};
 pub use latch::LeaderLatch;
+pub use persistent_node::{Lifetime, PersistentNode, PersistentNodeOptions};
 pub use policy::{Backoff, Ended, OnFailure, OnStop, Panicked, Policy};
 pub use registry::NotShutDown;
 pub use sessions::{Connect, SessionChange, SessionChanges};
@@ -77,7 +80,8 @@ use crate::parts::tenure::OnSuspect;
 /// * *One at a time.* A call runs at most one incarnation of its work at a time.
 /// * *Again.* As long as the policy allows it and nobody shuts the supervisor down, a call acquires again after each loss, in
 ///   the same session or in the next one.
-/// * *Fencing.* The tokens of the incarnations of a call grow.
+/// * *Fencing.* The tokens of the incarnations of a call grow, as long as the ensemble keeps its data: servers that come back
+///   empty count from the beginning.
 /// * *Followers* never go back from one session to the next, or [say so](Followed::is_rollback).
 /// * *Nothing is left.* A call that has ended, or was dropped, has given back what it held, or its session has ended.
 ///
@@ -254,7 +258,12 @@ impl<C: Connect> Supervisor<C> {
     {
         // The hold is not needed, and comes back at once.
         let for_ever = |_| std::future::pending::<Result<Infallible, _>>();
-        self.keep(name, register, for_ever).await
+        self.without_work().keep(name, register, for_ever).await
+    }
+
+    /// For calls that have no work of their caller: what stands in its place is always dropped, or its end would be waited for.
+    fn without_work(&self) -> Self {
+        self.with_policy(self.policy.clone().with_on_stop(OnStop::Drop))
     }
 
     /// Runs `work` in one session after the other, until it returns a value. The work is dropped when its session must be taken
@@ -277,7 +286,7 @@ impl<C: Connect> Supervisor<C> {
     where
         W: Future<Output = Result<T, E>>,
     {
-        let work = move |session| work(session).map_err(Failure::Work);
+        let work = move |session| work(session).map_ok(Some).map_err(Failure::Work);
         self.keeping(name, &AtomicU32::new(0), Session::ready, work).await
     }
 

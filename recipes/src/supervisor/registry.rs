@@ -1,7 +1,6 @@
 //! The calls of a supervisor that have not ended, and its shutdown.
 
 use super::sessions::{Connect, Shared};
-use crate::parts::locked::locked;
 use crate::parts::select::first;
 use crate::zk::{Error, Runtime, ZooKeeper};
 use futures_util::future::Either;
@@ -17,14 +16,14 @@ pub(super) struct Call<C: Connect> {
 
 impl<C: Connect> Drop for Call<C> {
     fn drop(&mut self) {
-        self.shared.change(|state| _ = state.calls.remove(&self.id));
+        self.shared.state.change(|state| _ = state.calls.remove(&self.id));
     }
 }
 
 impl<C: Connect> Shared<C> {
     /// Notes a call.
     pub(super) fn enter(self: &Arc<Self>, name: &str) -> Call<C> {
-        let id = self.change(|state| {
+        let id = self.state.change(|state| {
             state.next_call += 1;
             state.calls.insert(state.next_call, name.to_owned());
             state.next_call
@@ -35,16 +34,16 @@ impl<C: Connect> Shared<C> {
     /// See [`Supervisor::shutdown`](super::Supervisor::shutdown).
     pub(super) async fn shutdown(&self, limit: Duration) -> Result<(), NotShutDown> {
         let now = |zk: &C::Zk| zk.now() + limit;
-        let until = self.change(|state| {
+        let until = self.state.change(|state| {
             state.is_stopping = true;
             state.present.as_ref().map(now)
         });
-        let ended = self.until(|state| state.calls.is_empty().then_some(()));
+        let ended = self.state.until(|state| state.calls.is_empty().then_some(()));
         if let Either::Right(()) = first(ended, self.connect.sleep(limit)).await {
-            let running = locked(&self.state).calls.values().cloned().collect();
+            let running = self.state.with(|state| state.calls.values().cloned().collect());
             return Err(NotShutDown { running, close: None });
         }
-        let Some(zk) = self.change(|state| state.present.take()) else { return Ok(()) };
+        let Some(zk) = self.state.change(|state| state.present.take()) else { return Ok(()) };
         let left = until.map_or(limit, |until| until.since(zk.now()));
         zk.close(left).await.map_err(|error| NotShutDown { running: Vec::new(), close: Some(error) })
     }

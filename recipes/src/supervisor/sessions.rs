@@ -3,9 +3,9 @@
 use super::hold::Session;
 use super::policy::{Ended, Policy};
 use crate::observe;
-use crate::parts::locked::locked;
+use crate::parts::claim::Claims;
 use crate::parts::select::first;
-use crate::zk::waiters::{Place, Waiters};
+use crate::parts::watched::Watched;
 use crate::zk::{Error, Over, SessionId, State, Status, Time, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared as SharedFuture, WeakShared};
@@ -13,9 +13,8 @@ use futures_util::stream::{Stream, unfold};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
+use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Opens sessions, and is what a supervisor has of its process between two of them. `zk_client::Connector` is one, for a real
@@ -42,7 +41,7 @@ pub trait Connect: Send + Sync + 'static {
 /// What the clones of a supervisor share.
 pub(super) struct Shared<C: Connect> {
     pub connect: Arc<C>,
-    pub state: Mutex<Sessions<C::Zk>>,
+    pub state: Watched<Sessions<C::Zk>>,
 }
 
 type Opening<Z> = BoxFuture<'static, Result<Z, Error>>;
@@ -52,6 +51,8 @@ pub(super) struct Sessions<Z> {
     /// The number of the last session that began.
     number: u32,
     pub present: Option<Z>,
+    /// The names that are claimed in it: a claim that was given up is in the way of the next one until it is cleaned up.
+    pub claims: Claims,
     /// The attempt to open the next one: its number, and its future, which lives as long as a call waits for it.
     attempt: u64,
     opening: Option<WeakShared<Opening<Z>>>,
@@ -61,7 +62,13 @@ pub(super) struct Sessions<Z> {
     /// The calls that have not ended.
     pub calls: BTreeMap<u64, String>,
     pub next_call: u64,
-    waiting: Waiters,
+}
+
+/// Where a call gets its session from.
+enum Next<Z> {
+    ShutDown,
+    Present(Z, u32),
+    Opening(SharedFuture<Opening<Z>>, u64),
 }
 
 impl<C: Connect> Shared<C> {
@@ -69,69 +76,51 @@ impl<C: Connect> Shared<C> {
         let state = Sessions {
             number: 0,
             present: None,
+            claims: Claims::default(),
             attempt: 0,
             opening: None,
             failures: 0,
             is_stopping: false,
             calls: BTreeMap::new(),
             next_call: 0,
-            waiting: Waiters::default(),
         };
-        Shared { connect: Arc::new(connect), state: Mutex::new(state) }
+        Shared { connect: Arc::new(connect), state: Watched::new(state) }
+    }
+
+    /// The claims of the session of that number.
+    pub(super) fn claims(&self, number: u32) -> Claims {
+        self.state.with(|state| if state.number == number { state.claims.clone() } else { Claims::default() })
     }
 
     pub(super) fn number(&self) -> u32 {
-        locked(&self.state).number
-    }
-
-    /// Changes the state, and wakes those that wait for a change.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Sessions<C::Zk>) -> T) -> T {
-        let mut wakers = Vec::new();
-        let mut state = locked(&self.state);
-        let output = change(&mut state);
-        state.waiting.wake_all(&mut wakers);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-        output
-    }
-
-    /// Resolves when `finds` finds something in the state.
-    pub(super) async fn until<T>(&self, finds: impl Fn(&Sessions<C::Zk>) -> Option<T>) -> T {
-        let mut waiter = Waiter { shared: self, place: None };
-        poll_fn(move |context| {
-            let mut state = locked(&self.state);
-            if let Some(found) = finds(&state) {
-                return Poll::Ready(found);
-            }
-            let replaced = state.waiting.wait(&mut waiter.place, context);
-            drop(state);
-            drop(replaced);
-            Poll::Pending
-        })
-        .await
+        self.state.with(|state| state.number)
     }
 
     /// Resolves when the supervisor is to shut down.
     pub(super) async fn stopping(&self) {
-        self.until(|state| state.is_stopping.then_some(())).await;
+        self.state.until(|state| state.is_stopping.then_some(())).await;
     }
 
     /// The present session, or the next one.
     pub(super) async fn session(&self, policy: &Policy) -> Result<Session<C::Zk>, Ended<Infallible>> {
         let mut failures = 0;
         loop {
-            let (attempt, opening) = {
-                let mut state = locked(&self.state);
+            let next = self.state.with(|state| {
                 if state.is_stopping {
-                    return Err(Ended::ShutDown);
+                    return Next::ShutDown;
                 }
                 if let Some(zk) = state.present.as_ref().filter(|zk| zk.status().over().is_none()) {
-                    let (zk, number) = (zk.clone(), state.number);
-                    return Ok(Session::new(zk, number, policy.on_suspect, policy.margin));
+                    return Next::Present(zk.clone(), state.number);
                 }
                 let opening = state.opening.as_ref().and_then(WeakShared::upgrade);
-                let opening = opening.unwrap_or_else(|| self.begin(&mut state, policy));
-                (state.attempt, opening)
+                Next::Opening(opening.unwrap_or_else(|| self.begin(state, policy)), state.attempt)
+            });
+            let (opening, attempt) = match next {
+                Next::ShutDown => return Err(Ended::ShutDown),
+                Next::Present(zk, number) => {
+                    return Ok(Session::new(zk, number, policy.on_suspect, policy.margin));
+                }
+                Next::Opening(opening, attempt) => (opening, attempt),
             };
             match first(self.stopping(), opening).await {
                 Either::Left(()) => return Err(Ended::ShutDown),
@@ -167,17 +156,17 @@ impl<C: Connect> Shared<C> {
 
     /// The attempt of that number has opened a session. The first call that hears of it is the one that counts.
     fn opened(&self, attempt: u64, zk: C::Zk) {
-        self.change(|state| {
+        self.state.change(|state| {
             if state.attempt == attempt && state.opening.take().is_some() {
                 (state.number, state.failures) = (state.number + 1, 0);
                 observe::session_began(&zk, state.number);
-                state.present = Some(zk);
+                (state.present, state.claims) = (Some(zk), Claims::default());
             }
         });
     }
 
     fn failed(&self, attempt: u64) {
-        self.change(|state| {
+        self.state.change(|state| {
             if state.attempt == attempt && state.opening.take().is_some() {
                 state.failures += 1;
             }
@@ -187,20 +176,7 @@ impl<C: Connect> Shared<C> {
     /// An answer has said that the session of that number is over. Its handle may not know it yet.
     pub(super) fn is_over(&self, number: u32) {
         // Dropped outside of the lock: it may be the last handle.
-        drop(self.change(|state| if state.number == number { state.present.take() } else { None }));
-    }
-}
-
-/// The place of a future among those that wait for a change.
-struct Waiter<'a, C: Connect> {
-    shared: &'a Shared<C>,
-    place: Option<Place>,
-}
-
-impl<C: Connect> Drop for Waiter<'_, C> {
-    fn drop(&mut self) {
-        let waker = self.place.take().and_then(|place| locked(&self.shared.state).waiting.leave(place));
-        drop(waker);
+        drop(self.state.change(|state| if state.number == number { state.present.take() } else { None }));
     }
 }
 
@@ -258,7 +234,7 @@ impl<C: Connect> SessionChanges<C> {
         loop {
             let Some((zk, seen)) = &mut self.present else {
                 let before = self.number;
-                let next = self.shared.until(|state| match &state.present {
+                let next = self.shared.state.until(|state| match &state.present {
                     Some(zk) if state.number > before => Some(Some((state.number, zk.clone()))),
                     None if state.is_stopping => Some(None),
                     _ => None,

@@ -1,11 +1,15 @@
 //! Supervised calls: over many sessions, through failures of their work, to the shutdown.
 
-use crate::common::{RECONNECT, Stage, TIMEOUT, play};
+mod sessions;
+
+use crate::common::{RECONNECT, Stage, TIMEOUT, play, play_with};
 use futures_util::future::{join, join5, select};
 use futures_util::{FutureExt, StreamExt};
+use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::observer::{Kind, SimEvent};
 use sim_zk::{Connector, Process, SimClient};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -13,21 +17,22 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::supervisor::{
-    Backoff, Connect, Ended, Held, OnFailure, OnStop, Policy, Session, SessionChange, Supervisor,
+    Backoff, Connect, Ended, Followed, Held, OnFailure, OnStop, PersistentNodeOptions, Policy, Session, SessionChange,
+    Supervisor,
 };
-use zk_recipes::zk::{Error, ErrorKind, Over, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 use zk_recipes::{
     Config, ConfigOptions, Delivery, Election, ElectionOptions, Group, GroupOptions, IfTaken, LockOptions,
-    Queue, QueueOptions, Update,
+    Queue, QueueOptions, Update, WithData,
 };
 
 const OFFICE: &str = "/office";
 const LONG: Duration = Duration::from_secs(60);
 
 /// A process with a supervisor, and what its work has told.
-struct Service {
-    process: Process,
-    supervisor: Supervisor<Connector>,
+pub struct Service {
+    pub process: Process,
+    pub supervisor: Supervisor<Connector>,
     told: Told,
 }
 
@@ -55,20 +60,20 @@ impl Drop for Tells {
 }
 
 impl Service {
-    fn new(stage: &Stage, name: &str) -> Service {
+    pub fn new(stage: &Stage, name: &str) -> Service {
         let process = stage.sim.process(name);
         let supervisor = Supervisor::new(process.connector(TIMEOUT));
         Service { process, supervisor, told: Told::default() }
     }
 
-    fn runs<T: Send + 'static>(
+    pub fn runs<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> impl Future<Output = T> {
         self.process.spawn(work).map(|done| done.expect("its process lives"))
     }
 
-    async fn sleeps(&self, by: Duration) {
+    pub async fn sleeps(&self, by: Duration) {
         self.process.sim().sleep(&self.process, by).await;
     }
 
@@ -88,12 +93,12 @@ impl Service {
         })
     }
 
-    fn expires(&self) {
+    pub fn expires(&self) {
         self.process.inflict(Fault::SessionExpiry, TIMEOUT * 3);
     }
 
     /// The requests that it has sent since a mark.
-    fn sent(&self, stage: &Stage, mark: usize) -> Vec<Kind> {
+    pub fn sent(&self, stage: &Stage, mark: usize) -> Vec<Kind> {
         let mine = |(_, event): &(u64, SimEvent<'_>)| match event {
             SimEvent::Sent { process, kind, .. } if *process == self.process.id() => Some(*kind),
             _ => None,
@@ -109,7 +114,7 @@ impl Service {
     }
 
     /// The ephemerals of all sessions below a path.
-    fn znodes(&self, path: &str) -> usize {
+    pub fn znodes(&self, path: &str) -> usize {
         let below = |name: &str| name.starts_with(path);
         self.process
             .sim()
@@ -449,6 +454,66 @@ fn items_of_a_queue_are_worked_off_over_sessions_and_failed_ones_are_delivered_a
 }
 
 #[test]
+fn a_consumer_whose_work_is_waited_for_finishes_its_item_and_stops_between_two() {
+    play(|stage| async move {
+        let (a, b) = (Service::new(&stage, "a"), stage.founder().await);
+        let options = QueueOptions::new(Delivery::AtLeastOnce);
+        let queue = Queue::new(&b.zk, "/jobs", options.clone()).expect("a good path");
+        let mut producer = queue.producer();
+        let (supervisor, told) =
+            (a.supervisor.with_policy(Policy::default().with_on_stop(OnStop::Wait)), a.told.clone());
+        let (process, sim) = (a.process.clone(), stage.sim.clone());
+        let consumed = a.runs(async move {
+            let make = |zk: &SimClient| Ok(Queue::new(zk, "/jobs", options.clone())?.consumer());
+            let work = async |claimed: Held<zk_recipes::Claimed<SimClient>>| {
+                told.says(format!("begins, attempt {}", claimed.attempts()));
+                sim.sleep(&process, TIMEOUT).await;
+                told.says("is done");
+                Ok::<_, Error>(())
+            };
+            supervisor.consume("jobs", make, work).await
+        });
+        a.sleeps(Duration::from_secs(1)).await;
+        a.expires();
+        a.sleeps(TIMEOUT * 4).await;
+        assert_eq!(a.supervisor.number(), 2, "an idle consumer is not waited for");
+        for item in [b"1", b"2"] {
+            producer.put(item).await.expect("it is put");
+        }
+        assert_eq!(a.is_told(1).await, ["begins, attempt 1"]);
+        a.supervisor.shutdown(LONG).await.expect("the first item is done, and no other begins");
+        assert!(consumed.await.is_err_and(|ended| ended.is_shut_down()));
+        assert_eq!(a.told.lines(), ["begins, attempt 1", "is done"]);
+        let mut consumer = queue.consumer();
+        let left = consumer.claim().await.expect("the second item is there");
+        assert_eq!((&left.item().data[..], left.attempts()), (&b"2"[..], 1));
+        assert!(consumer.try_claim().await.expect("it is connected").is_none(), "the first one is confirmed");
+    });
+}
+
+#[test]
+fn what_is_only_registered_is_not_waited_for() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        let waits = a.supervisor.with_policy(Policy::default().with_on_stop(OnStop::Wait));
+        let latch = waits.latch(OFFICE, ElectionOptions::default());
+        let node = waits.persistent_node("/services/a", b"", PersistentNodeOptions::default());
+        let (leads, stays) = (latch.clone(), node.clone());
+        let running = a.runs(async move { join(leads.run(), stays.run()).await });
+        a.sleeps(Duration::from_secs(1)).await;
+        let token = latch.token().expect("it leads");
+        a.expires();
+        a.sleeps(TIMEOUT * 4).await;
+        assert!(latch.token().is_some_and(|next| next > token) && node.is_there());
+        a.supervisor.shutdown(LONG).await.expect("there is no work");
+        let (led, stayed) = running.await;
+        assert!(
+            led.is_err_and(|ended| ended.is_shut_down()) && stayed.is_err_and(|ended| ended.is_shut_down())
+        );
+    });
+}
+
+#[test]
 fn a_latch_says_that_it_leads_only_while_it_may() {
     play(|stage| async move {
         let a = Service::new(&stage, "a");
@@ -465,186 +530,5 @@ fn a_latch_says_that_it_leads_only_while_it_may() {
         assert!(latch.token().is_some_and(|next| next > token));
         a.supervisor.shutdown(LONG).await.expect("it ends");
         assert!(running.await.is_err_and(|ended| ended.is_shut_down()) && !latch.has_leadership());
-    });
-}
-
-#[test]
-fn work_of_a_session_is_dropped_with_it_and_its_value_ends_the_call() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        let (supervisor, told) = (a.supervisor.clone(), a.told.clone());
-        let ran = a.runs(async move {
-            let work = async |session: Held<Session<SimClient>>| {
-                told.says(format!("session {}", session.number()));
-                session.create("/seen", b"", zk_recipes::zk::CreateMode::Persistent).await.ok();
-                match session.number() {
-                    1 => pending().await,
-                    number => Ok::<_, Error>(number),
-                }
-            };
-            supervisor.run("looks", work).await
-        });
-        a.is_told(1).await;
-        a.expires();
-        assert!(matches!(ran.await, Ok(2)));
-    });
-}
-
-/// Opens no session before its last attempt.
-struct Fails {
-    connector: Connector,
-    left: AtomicUsize,
-    error: ErrorKind,
-}
-
-impl Connect for Fails {
-    type Zk = SimClient;
-
-    fn open(&self) -> impl Future<Output = Result<SimClient, Error>> + Send + use<> {
-        let left = self.left.load(Ordering::Relaxed);
-        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-        let opening = if left > 0 { Err(self.error.clone()) } else { Ok(self.connector.open()) };
-        async move { opening?.await }
-    }
-
-    fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send + use<> {
-        self.connector.sleep(by)
-    }
-
-    fn random(&self) -> u64 {
-        u64::MAX
-    }
-}
-
-#[test]
-fn sessions_are_tried_again_at_growing_intervals_until_the_policy_gives_up_or_nothing_can_help() {
-    play(|stage| async move {
-        let process = stage.sim.process("a");
-        let supervisor = |left, error| {
-            let fails = Fails { connector: process.connector(TIMEOUT), left: AtomicUsize::new(left), error };
-            Supervisor::new(fails)
-        };
-        let backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(4) };
-        let policy = Policy::default().with_backoff(backoff);
-        let begun = stage.sim.now();
-        let patient = supervisor(4, ErrorKind::Unreachable).with_policy(policy.clone());
-        let session = patient.session().await.expect("the fifth attempt succeeds");
-        let took = stage.sim.now().since(begun);
-        assert!(
-            (Duration::from_secs(11)..Duration::from_secs(12)).contains(&took),
-            "1 + 2 + 4 + 4: {took:?}"
-        );
-        assert_eq!(session.number(), 1);
-        let hasty = supervisor(4, ErrorKind::Unreachable).with_policy(policy.clone().with_max_failures(2));
-        assert!(matches!(hasty.session().await, Err(Ended::NoSession(error)) if error.is_unreachable()));
-        let refused = supervisor(1, ErrorKind::SessionOver(Over::AuthFailed)).with_policy(policy);
-        assert!(matches!(refused.session().await, Err(Ended::NoSession(error)) if error.is_auth_failed()));
-    });
-}
-
-#[test]
-fn a_hundred_calls_open_one_session_and_the_last_of_them_ends_the_attempt() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        let mut calls: Vec<_> = (0..100).map(|_| Box::pin(a.supervisor.session())).collect();
-        for call in &mut calls {
-            assert!(call.now_or_never().is_none());
-        }
-        drop(calls);
-        let first = a.supervisor.session().await.expect("another attempt");
-        let second = a.supervisor.session().await.expect("the same");
-        assert_eq!((first.zk().session(), a.supervisor.number()), (second.zk().session(), 1));
-    });
-}
-
-/// Everything that a supervisor keeps, at once.
-async fn keeps_everything(supervisor: Supervisor<Connector>) {
-    let work = async |_| pending::<Result<(), Error>>().await;
-    let lead = supervisor.lead(OFFICE, ElectionOptions::default(), work);
-    let work = async |_| pending::<Result<(), Error>>().await;
-    let hold = supervisor.hold("/office-lock", LockOptions::default(), work);
-    let join = |zk: SimClient| {
-        let group = Group::new(&zk, "/office-staff", GroupOptions::default().with_if_taken(IfTaken::Wait));
-        async move { group?.join(Some("a"), b"").await }
-    };
-    let serve = supervisor.serve("member a", join);
-    let latch = supervisor.latch("/office-latch", ElectionOptions::default());
-    let work = async |_| pending::<Result<(), Error>>().await;
-    let run = supervisor.run("runs", work);
-    let _ = join5(lead, hold, serve, latch.run(), run).await;
-}
-
-#[test]
-fn calls_dropped_at_any_moment_give_back_what_they_held() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        for moment in 0..60 {
-            let all = Box::pin(keeps_everything(a.supervisor.clone()));
-            let soon = Box::pin(a.sleeps(Duration::from_millis(5 * moment)));
-            drop(select(all, soon).await);
-            a.sleeps(Duration::from_secs(1)).await;
-            assert_eq!(a.znodes("/office"), 0, "dropped after {} ms", 5 * moment);
-        }
-        a.supervisor.shutdown(LONG).await.expect("no call is left");
-    });
-}
-
-#[test]
-fn calm_calls_send_pings_only_and_another_session_costs_what_its_recipes_do() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        drop(a.runs(keeps_everything(a.supervisor.clone())));
-        a.sleeps(TIMEOUT).await;
-        let calm = stage.mark();
-        a.sleeps(LONG).await;
-        let sent = a.sent(&stage, calm);
-        let pings = (LONG.as_secs() / (TIMEOUT.as_secs() / 3)) as usize;
-        assert!(sent.iter().all(|kind| *kind == Kind::Ping) && sent.len() <= pings + 1, "{sent:?}");
-        a.expires();
-        a.sleeps(TIMEOUT * 3).await;
-        let again = stage.mark();
-        a.sleeps(TIMEOUT * 3).await;
-        assert_eq!(a.supervisor.number(), 2);
-        let mut sent: Vec<_> = a.sent(&stage, again).into_iter().filter(|kind| *kind != Kind::Ping).collect();
-        sent.sort_by_key(|kind| format!("{kind:?}"));
-        // An election, a latch and a lock: a create and a list each, and the watch of a holder; a membership: a create and a watch.
-        assert_eq!(sent, [vec![Kind::Children; 7], vec![Kind::Create; 4]].concat());
-    });
-}
-
-#[test]
-fn a_close_that_is_not_confirmed_is_told_and_the_changes_end_with_it() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        let mut changes = pin!(a.supervisor.changes().into_stream());
-        a.supervisor.session().await.expect("it is connected");
-        assert!(
-            changes.next().await.is_some_and(|change| change.to_string().starts_with("session 1 began: "))
-        );
-        a.process.inflict(Fault::ClientPartition, TIMEOUT * 3);
-        let not = a.supervisor.shutdown(TIMEOUT).await.expect_err("no server answers");
-        assert!(not.running().is_empty() && not.close().is_some_and(Error::is_connection_loss), "{not}");
-        let last: Vec<_> = changes.map(|change| change.to_string()).collect().await;
-        assert_eq!(last, ["session 1 ended: closed"]);
-    });
-}
-
-#[test]
-fn a_margin_that_no_session_could_keep_is_refused() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        let hasty = a.supervisor.with_policy(Policy::default().with_margin(TIMEOUT));
-        let ran = hasty.run("runs", async |_| Ok::<_, Error>(())).await;
-        assert!(matches!(ran, Err(Ended::Recipe(error)) if error.is_bad_input()));
-    });
-}
-
-#[test]
-fn a_follower_that_cannot_be_made_says_why() {
-    play(|stage| async move {
-        let a = Service::new(&stage, "a");
-        let mut bad =
-            a.supervisor.follow(|zk| Ok(Config::new(zk, "settings", ConfigOptions::default())?.follow()));
-        assert!(matches!(bad.next().await, Err(Ended::Recipe(error)) if error.is_bad_input()));
     });
 }
