@@ -44,6 +44,9 @@ pub struct Config {
     /// The wall clock of the servers when the world starts, in milliseconds since 1970: the origin of the `ctime` and
     /// `mtime` of znodes. Session expiry does not depend on it.
     pub wall_clock_ms: i64,
+    /// What stands in the session numbers below that of the server, and above the counter: another ensemble must not have it
+    /// that takes the place of this one, or clients would resume sessions of each other.
+    pub session_base: i64,
     /// The end of the phase in which faults are injected.
     pub hostile_until: u64,
     /// The fault budget of the run.
@@ -68,6 +71,7 @@ impl Default for Config {
             reap_every: Some(60_000_000),
             // 2020-01-01, so that times look plausible.
             wall_clock_ms: 1_577_836_800_000,
+            session_base: 0,
             hostile_until: 0,
             faults: 0,
             injected_bug: None,

@@ -12,7 +12,7 @@ pub(crate) use zk_checker::history::{
 };
 pub(crate) use zk_harness::caught::{Caught, Promise};
 pub(crate) use zk_harness::client::{Client, SimProcess};
-pub(crate) use zk_harness::holding::{Belief, Held, give_back, gives_back};
+pub(crate) use zk_harness::holding::{Belief, Held, drops, give_back, gives_back};
 pub(crate) use zk_harness::journal::Journal;
 pub(crate) use zk_harness::operation::{
     Call, Ended, attempt, give_up, nothing, observed_operation, operation,

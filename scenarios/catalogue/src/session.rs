@@ -75,6 +75,16 @@ pub trait Interceptor<Z: ZooKeeper>: Send + Sync {
         zk.create(path, data, self.mode(mode)).boxed()
     }
 
+    /// Deletes a znode.
+    fn delete(&self, zk: &Z, path: &str, version: Option<i32>) -> Reply<()> {
+        zk.delete(path, version).boxed()
+    }
+
+    /// Replaces the data of a znode.
+    fn set(&self, zk: &Z, path: &str, data: &[u8], version: Option<i32>) -> Reply<Stat> {
+        zk.set(path, data, version).boxed()
+    }
+
     /// Applies several writes in one transaction.
     fn multi(&self, zk: &Z, ops: Vec<Op>) -> Reply<Vec<OpResult>> {
         zk.multi(ops).boxed()
@@ -209,7 +219,7 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
         path: &str,
         version: Option<i32>,
     ) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
-        self.inner.delete(path, version)
+        self.interceptor.delete(&self.inner, path, version)
     }
 
     fn set(
@@ -218,7 +228,7 @@ impl<Z: ZooKeeper> ZooKeeper for Intercepted<Z> {
         data: &[u8],
         version: Option<i32>,
     ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Z> {
-        self.inner.set(path, data, version)
+        self.interceptor.set(&self.inner, path, data, version)
     }
 
     fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z> {

@@ -102,9 +102,15 @@ async fn unless_stopped(
 /// Releases a hold, sometimes by dropping the guard, whose clean-up duty does the rest.
 pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H) {
     if client.choose(8) == 7 {
-        return drop(held);
+        return drops(client, object, held);
     }
     gives_back(client, Call::new(object, Verb::Release), nothing, || held.release()).await;
+}
+
+/// Drops a guard without a release.
+pub fn drops<C: Client, H: Held>(client: &C, object: ObjectId, held: H) {
+    client.journal(|journal, at| journal.drops(at, client.number(), object, held.token()));
+    drop(held);
 }
 
 /// A call that releases something; records how the hold had ended.

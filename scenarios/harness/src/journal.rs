@@ -43,8 +43,8 @@ pub struct Journal {
     names: Vec<Option<u64>>,
     ops: u32,
     reqs: u32,
-    /// The clients that act as holders, each with its operation.
-    beliefs: Vec<(u16, OpId)>,
+    /// The holds under which clients act, or may act again.
+    beliefs: Vec<Belief>,
     /// The largest token that the resource of each object has seen.
     largest: Vec<u64>,
     /// The steps of a script, each with the index of the next event.
@@ -68,6 +68,17 @@ impl Hasher for Collected<'_> {
     fn finish(&self) -> u64 {
         unreachable!("only the hash of the journal is finished")
     }
+}
+
+/// A hold as its client sees it.
+#[derive(Debug)]
+struct Belief {
+    client: u16,
+    op: OpId,
+    object: ObjectId,
+    token: i64,
+    /// Whether the client has stopped, and may begin again.
+    is_suspect: bool,
 }
 
 impl Journal {
@@ -337,14 +348,30 @@ impl Journal {
         token: i64,
     ) {
         let session = self.session(session);
-        self.beliefs.push((client, op));
+        self.beliefs.retain(|belief| (belief.client, belief.op) != (client, op));
+        self.beliefs.push(Belief { client, op, object, token, is_suspect: false });
         self.write(at, Who::Client(client), op, What::Believe { object, session, token: token as u64 });
     }
 
     /// Records that the client no longer acts as holder.
     pub fn unbelieve(&mut self, at: u64, client: u16, op: OpId, why: Why) {
-        self.beliefs.retain(|belief| *belief != (client, op));
+        self.beliefs.retain_mut(|belief| {
+            let is_it = (belief.client, belief.op) == (client, op);
+            belief.is_suspect |= is_it;
+            !is_it || why == Why::Suspect
+        });
         self.write(at, Who::Client(client), op, What::Unbelieve { why });
+    }
+
+    /// Records that the client drops a guard without a release, if it had stopped because the hold might be lost, and so might have
+    /// acted again.
+    pub fn drops(&mut self, at: u64, client: u16, object: ObjectId, token: i64) {
+        let is_it = |belief: &Belief| {
+            belief.is_suspect && (belief.client, belief.object, belief.token) == (client, object, token)
+        };
+        while let Some(belief) = self.beliefs.iter().find(|belief| is_it(belief)) {
+            self.unbelieve(at, client, belief.op, Why::Dropped);
+        }
     }
 
     /// Records a write to the resource behind an object. The resource refuses tokens smaller than the largest it has
@@ -397,8 +424,12 @@ impl Journal {
     }
 
     fn crashed(&mut self, at: u64, process: u16) {
-        let open: Vec<OpId> =
-            self.beliefs.iter().filter(|(client, _)| *client == process).map(|(_, op)| *op).collect();
+        let open: Vec<OpId> = self
+            .beliefs
+            .extract_if(.., |belief| belief.client == process)
+            .filter(|belief| !belief.is_suspect)
+            .map(|belief| belief.op)
+            .collect();
         for op in open {
             self.unbelieve(at, process, op, Why::Crashed);
         }

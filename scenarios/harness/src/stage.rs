@@ -154,11 +154,16 @@ impl Stage {
         self.sim.observer::<Journal, _>(|journal, _| journal.step(text));
     }
 
-    /// A client with a session.
-    pub async fn client(&self, name: &str) -> Actor {
+    /// A process, which opens its sessions by itself.
+    pub fn process(&self, name: &str) -> SimProcess {
         let process = self.sim.process(name);
         self.sim.observer::<Journal, _>(|journal, _| journal.name_client(process.id().into(), name));
-        let process = SimProcess { sim: self.sim.clone(), process, timeout: TIMEOUT };
+        SimProcess { sim: self.sim.clone(), process, timeout: TIMEOUT }
+    }
+
+    /// A client with a session.
+    pub async fn client(&self, name: &str) -> Actor {
+        let process = self.process(name);
         let zk = process.open().await.expect("a calm network opens a session");
         Actor { process, zk }
     }

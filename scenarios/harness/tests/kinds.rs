@@ -159,12 +159,12 @@ fn each_rule_judges_an_object_of_its_kind_or_is_refused() {
 const CALM: Stated = Stated { finishes_within: Duration::from_secs(60), rules: Some(&[]), sometimes: &[] };
 
 /// The families of rules that judge own code, by kind of object. What foreign programs alone have is refused.
-const JUDGED: [&str; 17] = [
-    "lock: MX AN",
-    "shared_lock: MX RW AN",
-    "revocable_lock: MX RW RV AN",
-    "priority_lock: MX RV AN",
-    "election: MX LE AN",
+const JUDGED: [&str; 18] = [
+    "lock: MX SV AN",
+    "shared_lock: MX RW SV AN",
+    "revocable_lock: MX RW RV SV AN",
+    "priority_lock: MX RV SV AN",
+    "election: MX LE SV AN",
     "barrier: BA AN",
     "double_barrier: DB AN",
     "queue: QU AN",
@@ -173,6 +173,7 @@ const JUDGED: [&str; 17] = [
     "names: NS AN",
     "config: CF AN",
     "group: GM AN",
+    "persistent_node: PN AN",
     "semaphore: SM",
     "counter: ",
     "partition: ",

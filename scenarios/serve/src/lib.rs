@@ -381,6 +381,8 @@ fn front_of(options: &Options, addresses: Vec<SocketAddr>, wall_clock_ms: i64) -
         link_latency: 0,
         reap_every: options.reap_every.map(micros),
         wall_clock_ms,
+        // As a real server (`SessionTrackerImpl.initializeNextSessionId`), but of the wall clock.
+        session_base: (wall_clock_ms << 24).cast_unsigned().wrapping_shr(8).cast_signed() & !(0xff << 56),
         hostile_until: if options.drawn.is_some() { u64::MAX } else { 0 },
         faults: if options.drawn.is_some() { u32::MAX } else { 0 },
         ..Config::default().with_servers(options.servers)

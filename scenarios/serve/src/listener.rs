@@ -1,4 +1,5 @@
-//! The port of a member: it refuses connections while the member is down, and stays reserved.
+//! The port of a member: it refuses connections while the member is down. Meanwhile the system gives it to no socket that asks for
+//! any port; a program that asks for this one gets it, and the member listens again when that program has ended.
 
 use mio::net::TcpListener;
 use mio::{Interest, Registry, Token};
@@ -13,7 +14,7 @@ const BACKLOG: i32 = 4096;
 pub(crate) struct Listener {
     address: SocketAddr,
     token: Token,
-    /// Keeps the port reserved without listening.
+    /// Keeps the port from sockets that ask for any, without listening.
     _keeper: Socket,
     live: Option<TcpListener>,
 }

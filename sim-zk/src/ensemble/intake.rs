@@ -99,8 +99,9 @@ impl Member {
         let number = env.counters.number();
         if session == SessionId(0) {
             env.counters.sessions += 1;
-            // As in a real server: its number in the high byte, then a counter.
-            let session = SessionId((i64::from(self.id) + 1) << 56 | env.counters.sessions);
+            // As in a real server: its number in the high byte, then a base, then a counter.
+            let low = env.config.session_base + env.counters.sessions;
+            let session = SessionId((i64::from(self.id) + 1) << 56 | low);
             self.openings.insert(number, Opening { conn, session, timeout, early: Vec::new() });
             self.queues.entry(session).or_default().push_back(Waiting::Write {
                 number,

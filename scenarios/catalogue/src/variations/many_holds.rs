@@ -363,7 +363,7 @@ impl<C: Client> Holder<'_, C> {
                 None => GiveBack { was_lost: false, work: give_back(client, object, held).boxed() },
                 // Its session may live on while others wait: the znode must not stay until the round is over.
                 Some(_) => {
-                    drop(held);
+                    drops(client, object, held);
                     GiveBack { was_lost: true, work: ready(()).boxed() }
                 }
             }

@@ -1,6 +1,7 @@
 //! What the supervisor of the workload knows of a client: how it opens sessions, and what it holds.
 
 use super::mutants::Wrong;
+use super::workload::User;
 use crate::prelude::*;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -11,24 +12,30 @@ use zk_recipes::guard::Exclusive;
 use zk_recipes::supervisor::{self, Connect};
 use zk_recipes::{Guard, HoldState, LostReason, Released, Stop, Term};
 
-/// Opens the sessions of a client.
-pub struct Connecting<C>(pub C);
+/// Opens the sessions of a client, as `sees` shows them to its supervisor.
+pub struct Connecting<C, S> {
+    pub client: C,
+    pub sees: S,
+}
 
-impl<C: Client> Connect for Connecting<C> {
-    type Zk = C::Zk;
+impl<C: Client, Z: ZooKeeper, S> Connect for Connecting<C, S>
+where
+    S: Fn(C::Zk) -> Z + Clone + Send + Sync + 'static,
+{
+    type Zk = Z;
 
-    fn open(&self) -> impl Future<Output = Result<C::Zk, Error>> + Send + use<C> {
-        let client = self.0.clone();
-        async move { client.open().await }
+    fn open(&self) -> impl Future<Output = Result<Z, Error>> + Send + use<C, Z, S> {
+        let (client, sees) = (self.client.clone(), self.sees.clone());
+        async move { client.open().await.map(sees) }
     }
 
-    fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send + use<C> {
-        let client = self.0.clone();
+    fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send + use<C, Z, S> {
+        let client = self.client.clone();
         async move { client.sleep(by).await }
     }
 
     fn random(&self) -> u64 {
-        u64::from(self.0.choose(4)) << 62
+        u64::from(self.client.choose(4)) << 62
     }
 }
 
@@ -63,22 +70,27 @@ impl<Z: ZooKeeper> Kept for Guard<Z, Exclusive> {
 
 /// A guard with the operation that granted it, and the mutant's wrong step. From the grant on its client believes that it holds the
 /// object, but for the time between two pieces of work.
-pub struct Standing<C: Client, H: Kept> {
+pub struct Standing<C: Client, Z: ZooKeeper, H: Kept> {
     pub op: OpId,
     client: C,
     object: ObjectId,
-    zk: C::Zk,
+    zk: Z,
     /// Taken when it is given back.
     hold: Option<H>,
     believes: AtomicBool,
     wrong: Wrong,
+    /// The token that its client believes to have.
+    token: i64,
 }
 
-impl<C: Client, H: Kept> Standing<C, H> {
-    /// The hold that an operation has granted.
-    pub fn granted(client: &C, object: ObjectId, op: OpId, zk: C::Zk, hold: H, wrong: Wrong) -> Self {
-        let (client, believes) = (client.clone(), AtomicBool::new(false));
-        let standing = Standing { op, client, object, zk, hold: Some(hold), believes, wrong };
+impl<C: Client, Z: ZooKeeper, H: Kept> Standing<C, Z, H> {
+    /// The hold that an operation has granted, and the token of the first one.
+    pub fn granted(user: &User<'_, C, impl Connect>, call: (ObjectId, OpId), zk: Z, hold: H) -> Self {
+        let ((object, op), wrong) = (call, user.wrong);
+        let first = *user.first_tokens[usize::from(object.0)].get_or_init(|| hold.token());
+        let token = if wrong == Wrong::KeepsItsToken { first } else { hold.token() };
+        let (client, believes) = (user.client.clone(), AtomicBool::new(false));
+        let standing = Standing { op, client, object, zk, hold: Some(hold), believes, wrong, token };
         standing.begins();
         standing
     }
@@ -90,7 +102,7 @@ impl<C: Client, H: Kept> Standing<C, H> {
     /// Its client believes.
     fn begins(&self) {
         if !self.believes.swap(true, Ordering::Relaxed) {
-            let (me, session, token) = (self.client.number(), self.zk.session(), self.hold().token());
+            let (me, session, token) = (self.client.number(), self.zk.session(), self.token);
             self.client.journal(|j, at| j.believe(at, me, self.op, self.object, session, token));
         }
     }
@@ -109,13 +121,20 @@ impl<C: Client, H: Kept> Standing<C, H> {
     }
 
     /// Begins to act.
-    pub fn acts(&self) -> Acting<'_, C, H> {
+    pub fn acts(&self) -> Acting<'_, C, Z, H> {
         self.begins();
-        Acting(self)
+        let work = Open::called(&self.client, self.object, Verb::Work);
+        Acting { standing: self, work: Some(work) }
+    }
+
+    /// Believes, while somebody else does the work.
+    pub fn acts_by_itself(&self) -> Acting<'_, C, Z, H> {
+        self.begins();
+        Acting { standing: self, work: None }
     }
 }
 
-impl<C: Client, H: Kept> supervisor::Hold for Standing<C, H> {
+impl<C: Client, Z: ZooKeeper, H: Kept> supervisor::Hold for Standing<C, Z, H> {
     async fn lost(&self) -> Stop {
         loop {
             let stop = Held::lost(self.hold()).await;
@@ -154,12 +173,15 @@ impl<C: Client, H: Kept> supervisor::Hold for Standing<C, H> {
     }
 }
 
-impl<C: Client, H: Kept> Drop for Standing<C, H> {
+impl<C: Client, Z: ZooKeeper, H: Kept> Drop for Standing<C, Z, H> {
     fn drop(&mut self) {
         if self.hold.is_none() {
             return;
         }
         self.ends();
+        if !self.client.is_crashed() {
+            self.client.journal(|j, at| j.drops(at, self.client.number(), self.object, self.token));
+        }
         if self.wrong == Wrong::KeepsTheLost {
             std::mem::forget(self.hold.take());
         }
@@ -167,19 +189,28 @@ impl<C: Client, H: Kept> Drop for Standing<C, H> {
 }
 
 /// Work in progress. The belief ends with it, wherever it is dropped.
-pub struct Acting<'a, C: Client, H: Kept>(&'a Standing<C, H>);
+pub struct Acting<'a, C: Client, Z: ZooKeeper, H: Kept> {
+    standing: &'a Standing<C, Z, H>,
+    work: Option<Open<'a, C>>,
+}
 
-impl<C: Client, H: Kept> Acting<'_, C, H> {
+impl<C: Client, Z: ZooKeeper, H: Kept> Acting<'_, C, Z, H> {
     /// Sends a write to the resource.
     pub fn writes(&self) {
-        let Standing { client, object, op, .. } = self.0;
-        use_resource(client, *object, *op, self.0.hold().token());
+        let Standing { client, object, op, token, .. } = self.standing;
+        use_resource(client, *object, *op, *token);
+    }
+
+    /// The work is done.
+    pub fn ends_well(mut self) {
+        self.work.take().expect("it is done once").returns(Outcome::Done);
     }
 }
 
-impl<C: Client, H: Kept> Drop for Acting<'_, C, H> {
+impl<C: Client, Z: ZooKeeper, H: Kept> Drop for Acting<'_, C, Z, H> {
     fn drop(&mut self) {
-        self.0.ends();
+        drop(self.work.take());
+        self.standing.ends();
     }
 }
 
@@ -194,21 +225,24 @@ impl<'a, C: Client> Open<'a, C> {
         Open { client, op: AtomicU32::new(0) }
     }
 
-    /// Calls an operation without arguments.
-    pub fn call(client: &'a C, object: ObjectId, verb: Verb) -> Self {
+    /// Calls an operation.
+    pub fn called(client: &'a C, object: ObjectId, verb: Verb) -> Self {
         let open = Open::new(client);
         open.begins(client.journal(|journal, at| journal.call(at, client.number(), object, verb, 0)));
-        client.set_op(open.op().0);
         open
     }
 
-    /// The operation has failed.
-    pub fn failed(&self, error: &Error) {
+    /// The following requests belong to it.
+    pub fn sends(self) -> Self {
+        self.client.set_op(self.op().0);
+        self
+    }
+
+    /// It has arguments.
+    pub fn with(self, text: &str, number: u64) -> Self {
         let (me, op) = (self.client.number(), self.op());
-        let failure = zk_harness::journal::failure(error);
-        self.client.journal(|journal, at| journal.returned_for(at, me, op, Outcome::Unknown, failure));
-        self.client.set_op(0);
-        self.op.store(0, Ordering::Relaxed);
+        self.client.journal(|journal, at| journal.given(at, me, op, text, number));
+        self
     }
 
     /// For the arguments of the operation.
@@ -225,15 +259,26 @@ impl<'a, C: Client> Open<'a, C> {
     pub fn ended(self) {
         self.op.store(0, Ordering::Relaxed);
     }
+
+    /// It returns.
+    pub fn returns(self, outcome: Outcome) {
+        let op = OpId(self.op.swap(0, Ordering::Relaxed));
+        if self.client.is_crashed() {
+            return;
+        }
+        let me = self.client.number();
+        self.client.journal(|journal, at| journal.returned(at, me, op, outcome));
+        if self.client.op() == op.0 {
+            self.client.set_op(0);
+        }
+    }
 }
 
 impl<C: Client> Drop for Open<'_, C> {
     fn drop(&mut self) {
-        let op = self.op();
-        if op.0 != 0 && !self.client.is_crashed() {
-            let me = self.client.number();
-            self.client.journal(|journal, at| journal.returned(at, me, op, Outcome::Cancelled));
-            self.client.set_op(0);
+        if self.op().0 != 0 {
+            let op = AtomicU32::new(self.op.swap(0, Ordering::Relaxed));
+            Open { client: self.client, op }.returns(Outcome::Cancelled);
         }
     }
 }
