@@ -16,10 +16,13 @@ use zk_checker::history::History;
 use zk_serve::Judged;
 
 /// How long the processes may take until they are connected.
-const READY: Duration = Duration::from_secs(40);
+const READY: Duration = Duration::from_secs(120);
 
 /// The longest time under faults: the time in which faults are drawn, plus one second.
 const HOSTILE: Duration = Duration::from_millis(HOSTILE_MS + 1000);
+
+/// The same for clients that keep what they hold: a plan begins when they hold it, and they may be slow.
+const LASTING_HOSTILE: Duration = Duration::from_secs(20);
 
 /// How long clients continue after the last effect of a fault.
 const AFTERMATH: Duration = Duration::from_millis(1000);
@@ -29,6 +32,10 @@ const HEALING: Duration = Duration::from_secs(20);
 
 /// The time limit for clients to come to rest: seven session timeouts.
 const REST: Duration = Duration::from_secs(15);
+
+/// How long everything stays held before clients that keep what they hold are asked to rest: a session that has begun
+/// anew with the servers may still expire.
+const STEADY: Duration = Duration::from_millis(3000);
 
 /// The kinds of object that clients audit at the end, and how long the objects rest before the audit.
 const QUIET_KINDS: [&str; 3] = ["group", "partition", "cache"];
@@ -55,6 +62,9 @@ pub struct Attempt {
     pub refused: Vec<String>,
     /// The clients that did not finish.
     pub restless: Vec<&'static str>,
+    /// In a scenario whose clients keep what they hold: the longest time without a holder, or without the znode of a
+    /// client that works, from the first fault on; and whether it was there again when the clients were asked to rest.
+    pub without: Option<(Duration, bool)>,
     /// How long it took.
     pub took: Duration,
 }
@@ -122,13 +132,21 @@ pub fn attempt(
     // Without a plan, clients run undisturbed for as long as faults are drawn otherwise.
     let alone = if plan.steps.is_empty() { HOSTILE } else { Duration::ZERO };
     let begun = now();
-    stage.go_on(begun + HOSTILE, |stage| {
+    let hostile = if scenario.lasting { LASTING_HOSTILE } else { HOSTILE };
+    stage.go_on(begun + hostile, |stage| {
         stage.has_struck() && now() >= stage.over + AFTERMATH && now() >= begun + alone
     })?;
     stage.heal();
     if !stage.go_on(now() + HEALING, |stage| stage.is_healed)? {
         bail!("the ensemble did not recover within {HEALING:?}");
     }
+    let without = if scenario.lasting {
+        stage.go_on(now() + READY, Stage::is_complete)?;
+        stage.go_on(now() + REST, |stage| stage.is_held(STEADY))?;
+        Some((stage.longest_without(), stage.is_held(Duration::ZERO)))
+    } else {
+        None
+    };
     stage.rest();
     stage.go_on(now() + REST, Stage::is_settled)?;
     let restless = stage.clients.iter().filter(|(_, client)| !client.is_resting && !client.is_gone());
@@ -145,5 +163,5 @@ pub fn attempt(
     stage.end(now() + END)?;
     let notes = stage.notes;
     let (struck, troubles, refused) = (notes.struck, notes.troubles, notes.refused);
-    Ok(Attempt { judged, history, struck, troubles, refused, restless, took: now() - began })
+    Ok(Attempt { judged, history, struck, troubles, refused, restless, without, took: now() - began })
 }

@@ -161,7 +161,8 @@ mod tests {
 
     fn scenario(kind: &str) -> Scenario {
         let (name, object, hold) = ("lock".to_owned(), "/hunt/lock".to_owned(), String::new());
-        Scenario { name, kind: kind.to_owned(), object, clients: 3, like: None, hold, promises: Vec::new() }
+        let (kind, promises) = (kind.to_owned(), Vec::new());
+        Scenario { name, kind, object, clients: 3, like: None, lasting: false, hold, promises }
     }
 
     #[test]
@@ -188,6 +189,8 @@ mod tests {
                 Action::Control { verb, .. } => verb.clone(),
                 Action::StopProcess { .. } => "stop-process".to_owned(),
                 Action::KillProcess { .. } => "kill-process".to_owned(),
+                Action::EndProcess { .. } => "end-process".to_owned(),
+                Action::Delete { .. } => "delete".to_owned(),
             }));
         }
         assert_eq!(verbs.len(), VERBS.len());

@@ -13,6 +13,7 @@
 //! | [`lines`] | the lines that drivers write |
 //! | [`process`] | the processes of drivers |
 //! | [`attempt`] | one try from its begin to its verdict |
+//! | [`troubles`] | plans that every peer of our supervisor is tried under |
 //! | [`rate`] | how often a plan fails, with an interval |
 //! | [`shrink`] | the smallest plan that still fails |
 //! | [`findings`] | findings that are kept |
@@ -31,6 +32,9 @@ pub mod process;
 pub mod program;
 pub mod rate;
 pub mod shrink;
+pub mod troubles;
 
 mod clock;
+mod deletes;
+mod held;
 mod stage;

@@ -1,9 +1,10 @@
 //! The page of what was found, and of what was tried and held.
 
 use crate::findings::Finding;
-use crate::program::Program;
+use crate::program::{Program, Scenario};
+use crate::troubles::Endured;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The results of the drawn plans of a scenario.
@@ -27,7 +28,7 @@ pub struct Tried {
 }
 
 /// The page, in Markdown.
-pub fn page(programs: &[Program], findings: &[Finding], tried: &[Tried]) -> String {
+pub fn page(programs: &[Program], findings: &[Finding], endured: &[Endured], tried: &[Tried]) -> String {
     let mut text = String::from(HEAD);
     let _ = writeln!(
         text,
@@ -55,6 +56,7 @@ pub fn page(programs: &[Program], findings: &[Finding], tried: &[Tried]) -> Stri
     for finding in findings {
         section(&mut text, finding, version(&finding.program));
     }
+    troubles(&mut text, programs, endured);
     let _ = writeln!(
         text,
         "\n{TRIED}\n\n| program | scenario | tries | faults | rules broken | clients that did not finish |\n|---|---|---|---|---|---|"
@@ -70,6 +72,40 @@ pub fn page(programs: &[Program], findings: &[Finding], tried: &[Tried]) -> Stri
         );
     }
     text
+}
+
+/// What was held over many sessions, under each trouble: a table for each kind of object.
+fn troubles(text: &mut String, programs: &[Program], endured: &[Endured]) {
+    if endured.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{TROUBLES}");
+    let all = programs.iter().flat_map(|program| program.scenarios.iter().map(move |of| (program, of)));
+    let is_of = |one: &Endured, program: &Program, scenario: &Scenario| {
+        one.program == program.name && one.scenario == scenario.name
+    };
+    let tried: Vec<_> =
+        all.filter(|(program, of)| endured.iter().any(|one| is_of(one, program, of))).collect();
+    let kinds: BTreeSet<&str> = tried.iter().map(|(_, of)| of.kind.as_str()).collect();
+    let troubles: BTreeSet<&str> = endured.iter().map(|one| one.trouble.as_str()).collect();
+    for kind in kinds {
+        let columns: Vec<_> = tried.iter().filter(|(_, of)| of.kind == kind).collect();
+        let heads: Vec<String> =
+            columns.iter().map(|(program, of)| format!("{} {}", program.name, of.name)).collect();
+        let _ = writeln!(text, "\n| trouble | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));
+        for trouble in &troubles {
+            let cell = |(program, of): &&(&Program, &Scenario)| {
+                let one = endured.iter().find(|one| one.trouble == *trouble && is_of(one, program, of));
+                one.map_or("not measured".to_owned(), Endured::summary)
+            };
+            let cells: Vec<String> = columns.iter().map(cell).collect();
+            let _ = writeln!(text, "| {trouble} | {} |", cells.join(" | "));
+        }
+    }
+    text.push('\n');
+    for (program, of) in &tried {
+        let _ = writeln!(text, "- {} {}, {}: {}.", program.name, program.version, of.name, of.hold);
+    }
 }
 
 fn anchor(finding: &Finding) -> String {
@@ -118,6 +154,13 @@ are not deterministic, so a plan counts by how often it fails, with the interval
 `cargo sim hunt --kept` repeats all of them; with `--write-page` it also writes this page again, from `scenarios/findings`.
 `cargo sim hunt PROGRAM SCENARIO --seeds 100` draws new plans; [the README](scenarios/hunt/README.md) explains how to add a program.
 ";
+
+const TROUBLES: &str = "## Troubles
+
+What lasts longer than a session, under one plan of faults each: a leader, or a znode of each client. The session timeout is 2 s. The time is the
+longest one without a leader, or without the znode of a client that works, from the first fault on: an outage counts, and so does the time in which a
+znode of a dead session stands in the way. A cell has the median and the maximum of twenty tries; what broke a rule is told with its rate.
+`cargo sim hunt --troubles --write-page` measures it; [the plans](scenarios/hunt/troubles), and [what each does](scenarios/hunt/README.md#troubles).";
 
 const TRIED: &str = "## Tried
 

@@ -2,7 +2,12 @@
 //!
 //! A plan is JSON lines: `{"at": "1200ms", "verb": "crash", "server": 1, "for": "1s"}`, or with a trigger
 //! `{"on": "b acquired", "nth": 2, "after": "5ms", "verb": "expire", "client": "b"}`. The verbs are those of the control API, and
-//! two of processes: `stop-process` (SIGSTOP for a while) and `kill-process` (SIGKILL; with `for`, another one starts after that time).
+//! three of processes: `stop-process` (SIGSTOP for a while), `kill-process` (SIGKILL; with `for`, another one starts after that time),
+//! and `end-process` (its input ends, so that it shuts down; `for` as well). `delete` deletes a znode and all below it, as another
+//! client.
+//!
+//! `{"on": "any held", "verb": "kill-process", "client": "any"}` is about the first client that holds something, whichever that is:
+//! `held` is the report by which a hold of any kind begins.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -10,6 +15,18 @@ use std::fmt;
 use std::time::Duration;
 use zk_serve::command::Command;
 use zk_serve::parse_duration;
+
+/// The client of a trigger that any client fits, and of an action the client that has triggered it.
+pub const ANY: &str = "any";
+
+/// The event of a trigger that fits the begin of any hold.
+const HELD: &str = "held";
+
+/// The events by which a hold begins.
+pub(crate) const BEGINS: [&str; 3] = ["acquired", "leader", "joined"];
+
+/// The events by which a hold ends.
+pub(crate) const ENDS: [&str; 3] = ["released", "deposed", "leaves"];
 
 /// The number of servers of each ensemble.
 pub const SERVERS: u8 = 3;
@@ -37,7 +54,7 @@ pub enum When {
     At(Duration),
     /// After a report.
     On {
-        /// The client that reports.
+        /// The client that reports, or [`ANY`].
         client: String,
         /// The event.
         event: String,
@@ -72,6 +89,24 @@ pub enum Action {
         /// The time after which another process starts in its place; absent: none does.
         again: Option<Duration>,
     },
+    /// The input of a client's process ends, so that it shuts down.
+    EndProcess {
+        /// The client.
+        client: String,
+        /// The time after which another process starts in its place; absent: none does.
+        again: Option<Duration>,
+    },
+    /// Another client deletes a znode and all below it.
+    Delete {
+        /// The path of the znode.
+        path: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfZnode {
+    path: String,
 }
 
 #[derive(Deserialize)]
@@ -137,6 +172,18 @@ impl Step {
                 let of = of_process(fields)?;
                 Action::KillProcess { again: lasts(&of)?, client: of.client }
             }
+            "end-process" => {
+                let of = of_process(fields)?;
+                Action::EndProcess { again: lasts(&of)?, client: of.client }
+            }
+            "delete" => {
+                let of: OfZnode =
+                    serde_json::from_value(Value::Object(fields)).map_err(|why| format!("delete: {why}"))?;
+                if !of.path.starts_with('/') || of.path.ends_with('/') {
+                    return Err(format!("delete: {:?} is no path of a znode below the root", of.path));
+                }
+                Action::Delete { path: of.path }
+            }
             _ => {
                 let command =
                     Command::read(&verb, Value::Object(fields.clone())).map_err(|refused| refused.why)?;
@@ -144,11 +191,21 @@ impl Step {
                 Action::Control { verb, fields }
             }
         };
+        if action.client() == Some(ANY) && !matches!(&when, When::On { client, .. } if client == ANY) {
+            return Err("the client `any` needs `on` with `any`".to_owned());
+        }
         Ok(Step { when, action })
     }
 }
 
 impl When {
+    /// Whether a report of that client triggers the step, apart from how often there was one.
+    pub(crate) fn fits(&self, reporter: &str, reported: &str) -> bool {
+        let When::On { client, event, .. } = self else { return false };
+        (client == ANY || client == reporter)
+            && (event == reported || event == HELD && BEGINS.contains(&reported))
+    }
+
     fn taken(fields: &mut Map<String, Value>) -> Result<When, String> {
         let mut text = |name: &str| match fields.remove(name) {
             None => Ok(None),
@@ -185,8 +242,32 @@ impl Action {
     pub fn client(&self) -> Option<&str> {
         match self {
             Action::Control { fields, .. } => fields.get("client").and_then(Value::as_str),
-            Action::StopProcess { client, .. } | Action::KillProcess { client, .. } => Some(client),
+            Action::StopProcess { client, .. }
+            | Action::KillProcess { client, .. }
+            | Action::EndProcess { client, .. } => Some(client),
+            Action::Delete { .. } => None,
         }
+    }
+
+    /// The same about the client that has triggered it, where it is about any.
+    pub(crate) fn about(&self, reporter: &str) -> Action {
+        let mut action = self.clone();
+        match &mut action {
+            Action::Control { fields, .. } => {
+                if let Some(client) = fields.get_mut("client").filter(|client| **client == ANY) {
+                    *client = reporter.into();
+                }
+            }
+            Action::StopProcess { client, .. }
+            | Action::KillProcess { client, .. }
+            | Action::EndProcess { client, .. }
+                if client == ANY =>
+            {
+                reporter.clone_into(client);
+            }
+            _ => {}
+        }
+        action
     }
 
     fn fields(&self) -> Map<String, Value> {
@@ -194,6 +275,10 @@ impl Action {
             Action::Control { verb, fields } => (verb.as_str(), fields.clone()),
             Action::StopProcess { lasts, .. } => ("stop-process", lasting(Some(*lasts))),
             Action::KillProcess { again, .. } => ("kill-process", lasting(*again)),
+            Action::EndProcess { again, .. } => ("end-process", lasting(*again)),
+            Action::Delete { path } => {
+                ("delete", [("path".to_owned(), path.as_str().into())].into_iter().collect())
+            }
         };
         if let Some(client) = self.client() {
             fields.insert("client".to_owned(), client.into());
@@ -248,8 +333,19 @@ mod tests {
 {"after":"5ms","client":"b","nth":2,"on":"b acquired","verb":"expire"}
 {"at":"10ms","client":"a","for":"300ms","verb":"stop-process"}
 {"at":"10ms","client":"c","verb":"kill-process"}
+{"client":"any","for":"500ms","on":"any held","verb":"end-process"}
+{"at":"1000ms","path":"/a","verb":"delete"}
 "#;
         assert_eq!(Plan::read(text).unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn the_begin_of_any_hold_strikes_the_client_that_holds() {
+        let step = Step::read(r#"{"on":"any held","verb":"expire","client":"any"}"#).unwrap();
+        assert!(
+            step.when.fits("b", "leader") && step.when.fits("c", "joined") && !step.when.fits("b", "asks")
+        );
+        assert_eq!(step.action.about("b").client(), Some("b"));
     }
 
     #[test]
@@ -264,6 +360,8 @@ mod tests {
             (r#"{"at":"1s","verb":"crush"}"#, "crush"),
             (r#"{"at":"1s","verb":"stop-process","client":"a"}"#, "needs `for`"),
             (r#"{"at":"1s","verb":"kill-process"}"#, "client"),
+            (r#"{"at":"1s","verb":"kill-process","client":"any"}"#, "`any` needs `on` with `any`"),
+            (r#"{"at":"1s","verb":"delete","path":"/"}"#, "no path"),
         ] {
             let said = Plan::read(&format!("\n{line}")).unwrap_err();
             assert!(said.starts_with("line 2") && said.contains(why), "{said}");

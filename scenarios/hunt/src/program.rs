@@ -53,6 +53,10 @@ pub struct Scenario {
     /// Our scenario that does the same; absent: the first of the same kind.
     #[serde(default)]
     pub like: Option<String>,
+    /// Whether its clients keep what they hold until they rest, as a service does. Such a scenario is tried under each
+    /// of the [troubles](crate::troubles).
+    #[serde(default)]
+    pub lasting: bool,
     /// What a client does, in a sentence.
     pub hold: String,
     /// What the library's authors promise.

@@ -1,13 +1,15 @@
 //! One try while it runs: the ensemble, the processes of its clients, and the remaining steps of the plan.
 
 use crate::clock::now;
+use crate::deletes::delete_all;
+use crate::held::Held;
 use crate::lines::{self, DriverReport, Said};
-use crate::plan::{Action, Plan, SERVERS, Step, When};
+use crate::plan::{Action, BEGINS, ENDS, Plan, SERVERS, Step, When};
 use crate::process::{Pipe, Process, Setting};
 use crate::program::CLIENTS;
 use anyhow::bail;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, PipeReader};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -18,8 +20,12 @@ use zk_serve::{Options, Server, parse_duration};
 /// The length of a tick of the ensemble.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How long the loop waits at most before it checks the processes.
+/// How long the loop waits at most before it checks the processes, and what is held.
 const GLANCE: Duration = Duration::from_millis(100);
+const LASTING_GLANCE: Duration = Duration::from_millis(20);
+
+/// How long the last lines of a process that has ended may take through the pipe.
+const LAST_LINES: Duration = Duration::from_millis(100);
 
 /// The verbs that reply only after they took effect.
 const SLOW: [&str; 6] = ["expire", "start", "restart", "resume", "elect", "heal"];
@@ -35,6 +41,9 @@ pub(crate) struct Client {
     pub is_audited: bool,
     /// Another process will start in its place.
     comes_again: bool,
+    is_stopped: bool,
+    /// Its input has ended; another process starts after this time behind the end of the process, if any.
+    ends: Option<Option<Duration>>,
 }
 
 impl Client {
@@ -45,6 +54,11 @@ impl Client {
 
     fn is_settled(&self) -> bool {
         self.is_gone() || self.is_resting
+    }
+
+    /// Whether it is connected for the first time, and not stopped or told to end since.
+    fn is_working(&self) -> bool {
+        self.process.is_some() && self.is_ready && !self.is_stopped && self.ends.is_none()
     }
 }
 
@@ -62,12 +76,15 @@ pub(crate) struct Notes {
 enum Incoming {
     Line(String),
     Answered { verb: String, answer: Result<Value, Refused> },
+    Deleted(anyhow::Result<()>),
 }
 
 enum Due {
     Strike(Step),
     Continue(String),
     Start(String),
+    /// The process of this client has ended as it was told to, and another one starts after that time.
+    Gone(&'static str, Option<Duration>),
 }
 
 /// A step that waits for its report.
@@ -99,6 +116,7 @@ pub(crate) struct Stage<'a> {
     phase: Phase,
     /// When the effects of the last executed step are over.
     pub over: Instant,
+    held: Held,
     stop: &'a AtomicBool,
 }
 
@@ -132,6 +150,7 @@ impl<'a> Stage<'a> {
             waiting: Vec::new(),
             phase: Phase::Prepares,
             over: now(),
+            held: Held::default(),
             stop,
         };
         for name in &CLIENTS[..stage.setting.scenario.clients] {
@@ -144,6 +163,8 @@ impl<'a> Stage<'a> {
                 is_resting: false,
                 is_audited: false,
                 comes_again: false,
+                is_stopped: false,
+                ends: None,
             };
             stage.clients.insert(name, client);
         }
@@ -186,6 +207,12 @@ impl<'a> Stage<'a> {
         for due in due.into_values() {
             match due {
                 Due::Strike(_) => {}
+                Due::Gone(name, again) => {
+                    self.carry_out(Due::Gone(name, None));
+                    if again.is_some() {
+                        self.carry_out(Due::Start(name.to_owned()));
+                    }
+                }
                 Due::Continue(_) | Due::Start(_) => self.carry_out(due),
             }
         }
@@ -230,6 +257,7 @@ impl<'a> Stage<'a> {
                 self.carry_out(due);
             }
             self.look_for_ends();
+            self.look_for_holds();
             if is_done(self) {
                 return Ok(true);
             }
@@ -238,12 +266,14 @@ impl<'a> Stage<'a> {
                 return Ok(false);
             }
             let next = self.due.first_key_value().map_or(until, |((due, _), _)| until.min(*due));
-            match self.heard.recv_timeout(next.saturating_duration_since(at).min(GLANCE)) {
+            match self.heard.recv_timeout(next.saturating_duration_since(at).min(self.glance())) {
                 Ok(Incoming::Line(line)) => self.hear(&line),
                 Ok(Incoming::Answered { verb, answer }) => {
                     self.is_healed |= verb == "heal";
                     self.note(&verb, answer);
                 }
+                Ok(Incoming::Deleted(Err(why))) => self.notes.refused.push(format!("delete: {why:#}")),
+                Ok(Incoming::Deleted(Ok(()))) => {}
                 // Unreachable: this value owns a sender as well.
                 Err(_) => {}
             }
@@ -252,14 +282,73 @@ impl<'a> Stage<'a> {
 
     /// Records processes that have ended by themselves.
     fn look_for_ends(&mut self) {
+        let mut ended = Vec::new();
         for (name, client) in &mut self.clients {
             if client.process.as_mut().is_some_and(Process::has_ended) {
                 client.process = None;
-                if self.phase < Phase::Rests || !client.is_audited {
-                    self.notes.troubles.push(format!("{name}: its process has ended by itself"));
+                match client.ends.take() {
+                    Some(again) => ended.push((*name, again)),
+                    None if self.phase < Phase::Rests || !client.is_audited => {
+                        self.notes.troubles.push(format!("{name}: its process has ended by itself"));
+                    }
+                    None => {}
                 }
             }
         }
+        for (name, again) in ended {
+            self.schedule(now() + LAST_LINES, Due::Gone(name, again));
+        }
+    }
+
+    fn glance(&self) -> Duration {
+        if self.setting.scenario.lasting { LASTING_GLANCE } else { GLANCE }
+    }
+
+    /// Notes whose hold is missing, from the first fault until the clients rest.
+    fn look_for_holds(&mut self) {
+        let scenario = self.setting.scenario;
+        if !scenario.lasting || self.phase != Phase::Goes || self.notes.struck.is_empty() {
+            return;
+        }
+        let mut working =
+            self.clients.iter().filter(|(_, client)| client.is_working()).map(|(name, _)| *name);
+        let missing: BTreeSet<&str> = if scenario.kind == "group" {
+            // A member cannot see that its znode is gone; the servers can.
+            let there = self.names_below(&scenario.object);
+            working.filter(|name| !there.contains(*name)).collect()
+        } else if working.any(|name| self.held.is_held_by(name)) {
+            BTreeSet::new()
+        } else {
+            BTreeSet::from([""])
+        };
+        self.held.look(now(), &missing);
+    }
+
+    /// The names of the znodes below a path.
+    fn names_below(&self, path: &str) -> BTreeSet<String> {
+        let answer = self.server.control().perform(Command::Tree { path: Some(path.to_owned()) });
+        let answer = answer.unwrap_or_default();
+        let znodes = answer.get("znodes").and_then(Value::as_array).into_iter().flatten();
+        let paths = znodes.filter_map(|znode| znode.get("path")?.as_str());
+        paths.filter_map(|of| Some(of.strip_prefix(path)?.strip_prefix('/')?.to_owned())).collect()
+    }
+
+    /// Whether each process that starts in the place of another one is connected.
+    pub fn is_complete(&self) -> bool {
+        self.clients.values().all(|client| {
+            let starts = client.comes_again || client.process.is_some() && !client.is_ready;
+            client.ends.is_some() || !starts
+        })
+    }
+
+    /// Whether all that is held for as long as clients work was there at the last look, and for so long before.
+    pub fn is_held(&self, since: Duration) -> bool {
+        self.held.is_complete(since)
+    }
+
+    /// The longest time in which a hold was missing.
+    pub fn longest_without(&self) -> Duration {
+        self.held.longest(now())
     }
 
     fn schedule(&mut self, at: Instant, due: Due) {
@@ -272,8 +361,18 @@ impl<'a> Stage<'a> {
             Due::Strike(step) => self.strike(step),
             Due::Continue(name) => {
                 self.tell(&name, "running");
+                if let Some(client) = self.clients.get_mut(name.as_str()) {
+                    client.is_stopped = false;
+                }
                 if let Some(process) = self.process(&name) {
                     process.pause(false);
+                }
+            }
+            Due::Gone(name, again) => {
+                self.held.ends(name);
+                self.tell(name, "gone");
+                if let Some(again) = again {
+                    self.schedule(now() + again, Due::Start(name.to_owned()));
                 }
             }
             Due::Start(name) => {
@@ -317,20 +416,43 @@ impl<'a> Stage<'a> {
                 lasts = length;
                 if let Some(process) = self.process(&client) {
                     process.pause(true);
+                    if let Some(of) = self.clients.get_mut(client.as_str()) {
+                        of.is_stopped = true;
+                    }
                     self.tell(&client, "stopped");
                     self.schedule(at + length, Due::Continue(client));
                 }
             }
             Action::KillProcess { client, again } => {
                 lasts = again.unwrap_or_default();
-                if let Some(of) = self.clients.get_mut(client.as_str()) {
+                if let Some((name, of)) = self.clients.iter_mut().find(|(key, _)| ***key == *client) {
                     // The process dies here.
                     of.process = None;
                     of.comes_again = again.is_some();
+                    self.held.ends(name);
                     self.tell(&client, "gone");
                 }
                 if let Some(again) = again {
                     self.schedule(at + again, Due::Start(client));
+                }
+            }
+            Action::EndProcess { client, again } => {
+                lasts = again.unwrap_or_default();
+                if let Some(of) = self.clients.get_mut(client.as_str())
+                    && let Some(process) = &mut of.process
+                {
+                    process.end();
+                    of.comes_again = again.is_some();
+                    of.ends = Some(again);
+                }
+            }
+            Action::Delete { path } => {
+                let (connect_string, hears) = (self.server.connect_string(), self.hears.clone());
+                // The receiver may be gone.
+                let beside = move || _ = hears.send(Incoming::Deleted(delete_all(&connect_string, &path)));
+                if let Err(why) = std::thread::Builder::new().name("zk-hunt-delete".to_owned()).spawn(beside)
+                {
+                    self.notes.refused.push(format!("no thread can be started: {why}"));
                 }
             }
         }
@@ -427,14 +549,22 @@ impl<'a> Stage<'a> {
         {
             self.notes.refused.push(format!("{name} {} {}: {refused}", told.event, told.rest));
         }
+        if let Some((name, _)) = self.clients.get_key_value(name) {
+            if BEGINS.contains(&told.event.as_str()) {
+                self.held.begins(name);
+            } else if ENDS.contains(&told.event.as_str()) {
+                self.held.ends(name);
+            }
+        }
         let mut struck = Vec::new();
         self.waiting.retain_mut(|waiting| {
-            let When::On { client, event, nth, after } = &waiting.step.when else { return false };
-            let fits = client == name && *event == told.event;
+            let When::On { nth, after, .. } = &waiting.step.when else { return false };
+            let fits = waiting.step.when.fits(name, &told.event);
             waiting.seen += u32::from(fits);
             let strikes = fits && waiting.seen == *nth;
             if strikes {
-                struck.push((*after, waiting.step.clone()));
+                let action = waiting.step.action.about(name);
+                struck.push((*after, Step { when: waiting.step.when.clone(), action }));
             }
             !strikes
         });

@@ -2,18 +2,22 @@
 
 mod hunting;
 mod kept;
+mod troubles;
 
 use super::interrupt::Interrupt;
 use super::{Output, no_such};
 use crate::text_table::text_table;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, value_parser};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zk_hunt::findings::Finding;
 use zk_hunt::page::{self, Tried};
 use zk_hunt::program::{Program, Scenario};
+use zk_hunt::troubles::Endured;
 use zk_report::whole_file;
 
 /// The page of findings.
@@ -21,6 +25,9 @@ const PAGE: &str = "FINDINGS.md";
 
 /// The results of drawn plans, a line for each scenario.
 const TRIED: &str = "tried.jsonl";
+
+/// The results of the troubles, a line for each scenario and trouble.
+const ENDURED: &str = "troubles.jsonl";
 
 #[derive(Args)]
 pub(super) struct Hunt {
@@ -49,6 +56,12 @@ pub(super) struct Hunt {
     /// Repeat the kept findings, and run our recipes under the same plans
     #[arg(long)]
     kept: bool,
+    /// Try each trouble on the scenarios whose clients keep what they hold: peers of our supervisor, and ours
+    #[arg(long, conflicts_with_all = ["kept", "plan", "until_found", "shrink", "keep"])]
+    troubles: bool,
+    /// Only the trouble of that name
+    #[arg(long, value_name = "NAME", requires = "troubles")]
+    trouble: Option<String>,
     /// Write the rates into the findings, the list of drawn tries, and the page FINDINGS.md
     #[arg(long, conflicts_with = "plan")]
     write_page: bool,
@@ -61,6 +74,9 @@ pub(super) struct Hunt {
     /// Folder of the programs
     #[arg(long, value_name = "DIR", default_value = "scenarios/hunt/programs")]
     programs: PathBuf,
+    /// Folder of the troubles
+    #[arg(long, value_name = "DIR", default_value = "scenarios/hunt/troubles")]
+    troubles_in: PathBuf,
     /// Folder of the findings
     #[arg(long, value_name = "DIR", default_value = "scenarios/findings")]
     findings: PathBuf,
@@ -82,12 +98,16 @@ impl Hunt {
         let interrupt = Interrupt::listen()?;
         let has_failed = if self.kept {
             self.try_kept(&programs, &chosen, &interrupt)?
+        } else if self.troubles {
+            self.try_troubles(&chosen, &interrupt)?
         } else {
             self.try_drawn(&chosen, &interrupt)?
         };
         // An incomplete hunt does not replace the page.
         if self.write_page && !interrupt.has_come() {
-            let text = page::page(&programs, &Finding::all(&self.findings)?, &read_tried(&self.findings)?);
+            let endured = read_lines(&self.findings.join(ENDURED))?;
+            let tried = read_lines(&self.findings.join(TRIED))?;
+            let text = page::page(&programs, &Finding::all(&self.findings)?, &endured, &tried);
             whole_file::write(Path::new(PAGE), text)?;
         }
         Ok(interrupt.status(u8::from(has_failed)))
@@ -152,9 +172,9 @@ impl Hunt {
     }
 }
 
-fn read_tried(findings: &Path) -> anyhow::Result<Vec<Tried>> {
-    let file = findings.join(TRIED);
-    let text = match std::fs::read_to_string(&file) {
+/// The lines of a file; none if there is no file.
+fn read_lines<T: DeserializeOwned>(file: &Path) -> anyhow::Result<Vec<T>> {
+    let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(why) => return Err(why).with_context(|| format!("cannot read {}", file.display())),
@@ -163,16 +183,29 @@ fn read_tried(findings: &Path) -> anyhow::Result<Vec<Tried>> {
     lines.collect::<Result<_, _>>().with_context(|| format!("{} is malformed", file.display()))
 }
 
-/// Replaces the lines of the scenarios that were tried.
-fn write_tried(findings: &Path, tried: &[Tried]) -> anyhow::Result<()> {
-    let key = |one: &Tried| (one.program.clone(), one.scenario.clone());
-    let mut all = read_tried(findings)?;
-    all.retain(|one| tried.iter().all(|new| key(new) != key(one)));
-    all.extend_from_slice(tried);
+/// Replaces the lines of a file that have the key of a new one.
+fn write_lines<T, K>(file: &Path, new: &[T], key: impl Fn(&T) -> K) -> anyhow::Result<()>
+where
+    T: Clone + DeserializeOwned + Serialize,
+    K: Ord,
+{
+    let mut all: Vec<T> = read_lines(file)?;
+    all.retain(|one| new.iter().all(|new| key(new) != key(one)));
+    all.extend_from_slice(new);
     all.sort_by_key(key);
     let lines = all.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-    let file = findings.join(TRIED);
-    std::fs::create_dir_all(findings).with_context(|| format!("cannot make {}", findings.display()))?;
-    whole_file::write(&file, lines.join("\n") + "\n")?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    whole_file::write(file, lines.join("\n") + "\n")?;
     Ok(())
+}
+
+fn write_tried(findings: &Path, tried: &[Tried]) -> anyhow::Result<()> {
+    write_lines(&findings.join(TRIED), tried, |one| (one.program.clone(), one.scenario.clone()))
+}
+
+fn write_endured(findings: &Path, endured: &[Endured]) -> anyhow::Result<()> {
+    let key = |one: &Endured| (one.trouble.clone(), one.program.clone(), one.scenario.clone());
+    write_lines(&findings.join(ENDURED), endured, key)
 }

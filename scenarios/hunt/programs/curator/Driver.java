@@ -29,6 +29,9 @@ public final class Driver {
 
         default void audit() throws Exception {}
 
+        /** The input has ended. */
+        default void close() throws Exception {}
+
         /** The connection or the session is lost. Called in Curator's thread of listeners. */
         default void lost(ConnectionState state) {}
     }
@@ -211,12 +214,20 @@ public final class Driver {
                 default -> {}
             }
         }
+        rests = true;
+        try {
+            scenario.close();
+            client.close();
+        } catch (Throwable error) {
+            trouble(error);
+        }
         Runtime.getRuntime().halt(0);
     }
 
     public static void main(String[] arguments) throws Exception {
         Map<String, Function<Driver, Scenario>> all = new TreeMap<>();
         Holds.addTo(all);
+        Lasting.addTo(all);
         Others.addTo(all);
         Function<Driver, Scenario> make = arguments.length == 1 ? all.get(arguments[0]) : null;
         if (make == null) {

@@ -73,6 +73,10 @@ final class Holds {
             return true;
         }
 
+        synchronized boolean isHeld() {
+            return holds;
+        }
+
         synchronized void ends() {
             if (holds) {
                 holds = false;

@@ -167,6 +167,24 @@ class Election(Lock):
         self.let_go()
 
 
+class LastingElection(Election):
+    """Leads until it rests. Each candidacy has an object of its own: that of the last one may wait for ever after its
+    session."""
+
+    def round(self):
+        self.lock = self.make()
+        super().round()
+
+    def works(self, until=None):
+        while not (self.resting.is_set() or until.is_set()):
+            until.wait(0.01)
+
+    def close(self):
+        self.resting.set()
+        self.let_go()
+        super().close()
+
+
 class Barrier(RaisedBarrier, Kazoo):
     def begin(self):
         self.barrier = self.client.Barrier(self.object)
@@ -431,6 +449,7 @@ if __name__ == "__main__":
             "read-write-lock": ReadWriteLock,
             "semaphore": Semaphore,
             "election": Election,
+            "lasting-election": LastingElection,
             "barrier": Barrier,
             "double-barrier": DoubleBarrier,
             "queue": Queue,

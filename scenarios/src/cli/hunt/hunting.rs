@@ -169,7 +169,7 @@ impl Hunt {
     }
 
     /// Prints a try, and writes the files of one that failed.
-    fn tell(&self, target: Target<'_>, trial: &Trial) -> anyhow::Result<()> {
+    pub(super) fn tell(&self, target: Target<'_>, trial: &Trial) -> anyhow::Result<()> {
         let broken = trial.attempt.broken();
         if !broken.is_empty() {
             self.write_files(target, trial)?;
@@ -305,7 +305,7 @@ fn first_of_each<'a>(broken: &'a [Broken], tables: Tables<'_>) -> Vec<(&'a Broke
 }
 
 /// The rules that were broken, each once.
-fn rules(broken: &[Broken]) -> Vec<String> {
+pub(super) fn rules(broken: &[Broken]) -> Vec<String> {
     let mut rules: Vec<String> = broken.iter().map(|one| one.rule.clone()).collect();
     rules.sort();
     rules.dedup();

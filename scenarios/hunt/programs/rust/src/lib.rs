@@ -151,6 +151,16 @@ impl Driver {
         self.told.look(|(phase, _)| *phase >= Phase::Rests)
     }
 
+    /// Whether the rounds have begun, and further ones may.
+    pub fn goes_on(&self) -> bool {
+        self.told.look(|(phase, _)| *phase == Phase::Goes)
+    }
+
+    /// Waits until no further round begins. The end of the input is another matter.
+    pub async fn is_to_rest(&self) {
+        self.told.until(|(phase, _)| (*phase == Phase::Rests).then_some(())).await;
+    }
+
     async fn reaches(&self, wanted: Phase) {
         self.told.until(|(phase, _)| (*phase >= wanted).then_some(())).await;
     }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use zk_hunt::attempt::{Attempt, attempt};
 use zk_hunt::plan::Plan;
 use zk_hunt::program::Program;
@@ -18,6 +19,7 @@ fn tried(scenario: &str, kind: &str, plan: &str) -> Attempt {
         "install": "",
         "scenarios": [{
             "name": scenario, "kind": kind, "object": "/hunted", "clients": 3, "hold": "", "promises": [],
+            "lasting": scenario.starts_with("lasting-"),
         }],
     });
     std::fs::write(folder.path().join("program.json"), program.to_string()).unwrap();
@@ -77,5 +79,31 @@ fn a_process_that_is_stopped_or_killed_breaks_no_promise() {
         r#"{"on": "a acquired", "nth": 2, "verb": "kill-process", "client": "a", "for": "500ms"}"#,
     ] {
         is_silent(&tried("lock", "lock", plan));
+    }
+}
+
+#[test]
+fn a_leader_that_stands_no_more_after_its_session_is_missed() {
+    let plan = r#"{"on": "any held", "after": "100ms", "verb": "expire"}"#;
+    let broken = tried("lasting-election-broken", "election", plan);
+    breaks(&broken, "PR-1");
+    assert!(broken.without.is_some_and(|(time, is_held)| time > Duration::from_secs(10) && !is_held));
+    for (scenario, kind) in
+        [("lasting-election", "election"), ("lasting-latch", "election"), ("lasting-node", "group")]
+    {
+        let ours = tried(scenario, kind, plan);
+        is_silent(&ours);
+        assert!(ours.without.is_some_and(|(_, is_held)| is_held), "{scenario}: {:?}", ours.without);
+    }
+}
+
+#[test]
+fn what_lasts_survives_a_shutdown_and_the_deletion_of_its_directory() {
+    let plan = r#"{"on": "any held", "after": "100ms", "verb": "delete", "path": "/hunted"}
+        {"on": "any held", "after": "1500ms", "verb": "end-process", "client": "any", "for": "100ms"}"#;
+    for (scenario, kind) in [("lasting-election", "election"), ("lasting-node", "group")] {
+        let ours = tried(scenario, kind, plan);
+        is_silent(&ours);
+        assert!(ours.without.is_some_and(|(_, is_held)| is_held), "{scenario}: {:?}", ours.without);
     }
 }

@@ -2,6 +2,7 @@
 //! other people's programs must see them.
 
 mod broken;
+mod lasting;
 
 use futures_util::future::{Either, select};
 use hunt_driver::{Driver, PAUSE, WORK, pause};
@@ -28,7 +29,7 @@ const LONG: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The scenarios, each with the kind of object that is reported.
-const SCENARIOS: [(&str, &str); 14] = [
+const SCENARIOS: [(&str, &str); 18] = [
     ("lock", "lock"),
     ("try-lock", "lock"),
     ("long-lock", "lock"),
@@ -40,9 +41,13 @@ const SCENARIOS: [(&str, &str); 14] = [
     ("double-barrier", "double_barrier"),
     ("queue", "queue"),
     ("group", "group"),
+    ("lasting-election", "election"),
+    ("lasting-latch", "election"),
+    ("lasting-node", "group"),
     ("lock-broken", "lock"),
     ("queue-broken", "queue"),
     ("group-broken", "group"),
+    ("lasting-election-broken", "election"),
 ];
 
 fn main() -> ExitCode {
@@ -67,6 +72,9 @@ async fn run() -> anyhow::Result<()> {
     let known = SCENARIOS.iter().find(|(name, _)| *name == scenario);
     let Some((_, kind)) = known else { anyhow::bail!("there is no scenario {scenario}") };
     driver.of_kind(kind);
+    if scenario.starts_with("lasting-") {
+        return lasting::client(driver, &scenario).await;
+    }
     let ends = driver.clone();
     let client = pin!(client(driver, &scenario));
     // What still waits for others ends with the driver.
