@@ -6,6 +6,7 @@ use zk_checker::Verdict;
 use zk_hunt::findings::Finding;
 use zk_hunt::page::{Tried, page};
 use zk_hunt::program::Program;
+use zk_hunt::troubles::Endured;
 use zk_serve::Judged;
 
 fn of_the_project(path: &str) -> PathBuf {
@@ -40,8 +41,14 @@ fn the_history_of_each_finding_breaks_its_rule() {
 fn the_page_is_that_of_the_findings() {
     let programs = Program::all(&of_the_project("hunt/programs")).unwrap();
     let findings = Finding::all(&of_the_project("findings")).unwrap();
-    let tried = std::fs::read_to_string(of_the_project("findings/tried.jsonl")).unwrap();
+    let text = |file| std::fs::read_to_string(of_the_project(file)).unwrap();
+    let (endured, tried) = (text("findings/troubles.jsonl"), text("findings/tried.jsonl"));
+    let endured: Vec<Endured> = endured.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let tried: Vec<Tried> = tried.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let written = std::fs::read_to_string(of_the_project("../FINDINGS.md")).unwrap();
-    assert_eq!(written, page(&programs, &findings, &tried), "`cargo sim hunt --kept --write-page` writes it");
+    assert_eq!(
+        written,
+        page(&programs, &findings, &endured, &tried),
+        "`cargo sim hunt --kept --write-page` writes it"
+    );
 }

@@ -13,6 +13,8 @@ mod control_verbs;
 mod determinism;
 mod downstream;
 mod ensemble_scenarios;
+#[path = "../common/examples.rs"]
+mod examples;
 mod exits;
 mod explore;
 mod findings;
@@ -35,9 +37,14 @@ mod serve;
 mod served;
 mod served_faults;
 mod served_scenarios;
+mod service;
 mod shrinking;
 mod stories;
 mod strategies;
 mod sweeps;
+#[path = "../common/transcript.rs"]
+mod transcript;
+#[path = "../common/service.rs"]
+mod troubles;
 #[path = "../common/waits.rs"]
 mod waits;

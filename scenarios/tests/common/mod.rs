@@ -3,10 +3,13 @@
 pub mod calls;
 pub mod cases;
 pub mod command;
+pub mod examples;
 pub mod proxy;
 pub mod refusals;
 pub mod secure;
+pub mod service;
 pub mod site;
+pub mod transcript;
 pub mod waits;
 
 pub use waits::{connected, connection, over, run, run_on};

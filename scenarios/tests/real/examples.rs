@@ -7,7 +7,7 @@
 //! Where no ZooKeeper is installed the test says so and passes, unless `ZK_REQUIRE_REAL=1` asks for it.
 
 use crate::common::at_the_root;
-use serde_json::Value;
+use crate::common::examples::programs;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,24 +24,6 @@ fn sources() -> BTreeMap<String, PathBuf> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let rust = files.filter(|file| file.extension().is_some_and(|extension| extension == "rs"));
     rust.map(|file| (file.file_stem().unwrap().to_str().unwrap().to_owned(), file)).collect()
-}
-
-/// The examples' programs, built as `cargo test` builds them, so that mostly there is nothing to do.
-fn programs() -> BTreeMap<String, PathBuf> {
-    let built = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--workspace", "--examples", "--message-format", "json"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    assert!(built.status.success(), "the examples compile");
-    let told = String::from_utf8(built.stdout).unwrap();
-    let artifacts = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let examples = artifacts.filter(|told| told["target"]["kind"][0] == "example");
-    let program = |told: Value| {
-        Some((told["target"]["name"].as_str()?.to_owned(), PathBuf::from(told["executable"].as_str()?)))
-    };
-    examples.filter_map(program).collect()
 }
 
 /// What an example prints, if it succeeds in time.

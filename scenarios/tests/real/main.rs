@@ -20,6 +20,7 @@ mod properties;
 mod recorded;
 mod refusals;
 mod report_page;
+mod service;
 mod suite;
 mod what_callers_see;
 mod words;

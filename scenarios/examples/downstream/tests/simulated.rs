@@ -3,9 +3,9 @@
 use downstream::{WRITER, Writer};
 use sim_zk::fault::Fault;
 use std::time::Duration;
-use zk_recipes::{Error, Released, Stop, ZooKeeper};
 use zk_harness::testing;
 use zk_harness::testing::prelude::*;
+use zk_recipes::{Error, Released, Stop, ZooKeeper};
 
 // What the judge has to know of a hold.
 struct Writes<Z>(Writer<Z>);
