@@ -190,6 +190,11 @@ impl<Z: ZooKeeper> Names<Z> {
         })
     }
 
+    /// The same names, which share their claims with other objects of the session.
+    pub(crate) fn with_claims(self, claims: Claims) -> Self {
+        Names { claims, ..self }
+    }
+
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let terms = ClaimRules {
             recipe: RECIPE,
@@ -217,9 +222,28 @@ impl<Z: ZooKeeper> Names<Z> {
     /// [`Error::is_session_over`]: the outcome is unknown; [`Error::is_denied`]; with [`Parents::MustExist`] also
     /// [`Error::is_no_node`].
     pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
-        let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
+        self.register_permanent_as(self.zk.guid(), name, data).await
+    }
+
+    /// The same under a guid of the caller's. A registration that has this guid already is returned as it is, also if its data
+    /// differ: an owner that restarts with its guid finds its name.
+    ///
+    /// # Cancellation
+    ///
+    /// As [`register_permanent`](Self::register_permanent).
+    ///
+    /// # Errors
+    ///
+    /// As [`register_permanent`](Self::register_permanent).
+    pub async fn register_permanent_as(
+        &self,
+        guid: Guid,
+        name: &str,
+        data: &[u8],
+    ) -> Result<PermanentName<Z>, Error> {
+        let path = znode(&self.directory, name)?;
         let content = with_guid(guid, data);
-        let own = PermanentName { zk: self.zk.clone(), path: path.clone(), guid };
+        let own = PermanentName { zk: self.zk.clone(), path: path.clone(), guid, czxid: 0 };
         operation!(&self.zk, RECIPE, "register_permanent", &path).of(self.create(own, &content)).await
     }
 
@@ -232,13 +256,19 @@ impl<Z: ZooKeeper> Names<Z> {
             let create = self.zk.create(&own.path, content, CreateMode::Persistent);
             is_missing = false;
             match behind(making, create).await? {
-                Ok(_) => return Ok(own),
+                Ok(created) => return Ok(own.of(&created.stat)),
                 Err(e) if e.is_no_node() && self.options.parents != Parents::MustExist => is_missing = true,
-                Err(e) if e.is_node_exists() => self.wait_for(&own.path).await?,
+                // The server that refuses it has it.
+                Err(e) if e.is_node_exists() => match present(self.zk.get(&own.path).await) {
+                    Ok(Some(found)) if own.is_ours(&found) => return Ok(own.of(&found.stat)),
+                    Ok(Some(_)) => self.wait_for(&own.path).await?,
+                    Ok(None) => {}
+                    Err(e) => again(&self.zk, status, e).await?,
+                },
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(e) if e.is_connection_loss() => {
                     match barrier_read::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
-                        Some(found) if own.is_ours(&found) => return Ok(own),
+                        Some(found) if own.is_ours(&found) => return Ok(own.of(&found.stat)),
                         Some(_) => self.wait_for(&own.path).await?,
                         None => {}
                     }
@@ -257,8 +287,8 @@ impl<Z: ZooKeeper> Names<Z> {
         let path = znode(&self.directory, name)?;
         let operation = operation!(&self.zk, RECIPE, "registered", &path);
         let found = operation.attempt(barrier_read::data(&self.zk, &path)).await?;
-        let own = PermanentName { zk: self.zk.clone(), path, guid };
-        Ok(found.is_some_and(|found| own.is_ours(&found)).then_some(own))
+        let own = PermanentName { zk: self.zk.clone(), path, guid, czxid: 0 };
+        Ok(found.filter(|found| own.is_ours(found)).map(|found| own.of(&found.stat)))
     }
 
     async fn wait_for(&self, path: &str) -> Result<(), Error> {
@@ -435,6 +465,12 @@ pub struct Registration<Z: ZooKeeper> {
 
 impl<Z: ZooKeeper> Registration<Z> {
     hold_methods!(claim "name");
+
+    /// Resolves when the registered znode is gone. Unlike [`lost`](Self::lost) it knows no deadline: for what is there, rather than
+    /// for what acts.
+    pub(crate) async fn gone(&self) -> LostReason {
+        permanent::gone(self.zk(), self.path(), self.token()).await
+    }
 
     /// Unregisters the name, if it is still this registration's, and waits until that is certain.
     ///

@@ -3,8 +3,10 @@
 use super::{RECIPE, with_guid};
 use crate::observe::operation;
 use crate::parts::barrier_read;
-use crate::parts::retry::{Doubt, connected};
-use crate::zk::{Data, Error, ErrorKind, Guid, ZooKeeper, path};
+use crate::parts::retry::{Doubt, again, connected, present};
+use crate::parts::tenure::LostReason;
+use crate::zk::backoff::back_off_denied;
+use crate::zk::{Data, Error, ErrorKind, Guid, Stat, ZooKeeper, path};
 
 /// A permanently registered name. Dropping this changes nothing.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct PermanentName<Z: ZooKeeper> {
     pub(super) zk: Z,
     pub(super) path: String,
     pub(super) guid: Guid,
+    /// The incarnation that was registered or found.
+    pub(super) czxid: i64,
 }
 
 impl<Z: ZooKeeper> PermanentName<Z> {
@@ -24,6 +28,21 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     /// [`Names::registered`](super::Names::registered).
     pub fn guid(&self) -> Guid {
         self.guid
+    }
+
+    /// Returns the handle of the session in which it was registered or found.
+    pub(crate) fn zk(&self) -> &Z {
+        &self.zk
+    }
+
+    pub(super) fn of(self, found: &Stat) -> Self {
+        PermanentName { czxid: found.czxid, ..self }
+    }
+
+    /// Resolves when the znode is no longer the one that was registered, or the session is over. A create of a former session
+    /// that is applied late makes another one with the same guid, and with old data.
+    pub(crate) async fn gone(&self) -> LostReason {
+        gone(&self.zk, &self.path, self.czxid).await
     }
 
     pub(super) fn is_ours(&self, found: &Data) -> bool {
@@ -104,5 +123,35 @@ impl<Z: ZooKeeper> PermanentName<Z> {
                 Err(e) => doubt.again(&self.zk, status, e).await?,
             }
         }
+    }
+}
+
+/// Resolves when the znode at `path` is gone or another one, or the session is over.
+pub(super) async fn gone<Z: ZooKeeper>(zk: &Z, path: &str, czxid: i64) -> LostReason {
+    let mut denied = 0;
+    loop {
+        let Ok(status) = connected(zk).await else { return LostReason::SessionOver };
+        let (found, watch) = match present(zk.get_watch(path).await) {
+            Ok(Some(found)) => found,
+            Ok(None) => return LostReason::Removed,
+            Err(error) => {
+                match again(zk, status, error).await {
+                    Err(over) if over.is_session_over() => return LostReason::SessionOver,
+                    // An access list may allow it later.
+                    Err(_) => {
+                        denied += 1;
+                        back_off_denied(zk, status, denied).await;
+                    }
+                    Ok(()) => {}
+                }
+                continue;
+            }
+        };
+        if found.stat.czxid != czxid {
+            return LostReason::Removed;
+        }
+        denied = 0;
+        // Whatever it reports, the next read shows.
+        let _ = watch.await;
     }
 }
