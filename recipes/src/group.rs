@@ -292,6 +292,10 @@ impl News for GroupView {
         (self.zxid != 0).then_some(self.zxid)
     }
 
+    fn after(self, zxid: i64) -> Self {
+        GroupView { zxid: self.zxid().unwrap_or(zxid), ..self }
+    }
+
     fn says_the_same(&self, known: &Self) -> bool {
         self.members == known.members
     }

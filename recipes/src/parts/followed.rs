@@ -23,6 +23,12 @@ pub trait News: Clone + Send {
     /// The zxid of the write that it shows, if it shows one.
     fn zxid(&self) -> Option<i64>;
 
+    /// The same, where it shows no write, with the zxid of the last one that a follower was told in an earlier session.
+    #[must_use]
+    fn after(self, _zxid: i64) -> Self {
+        self
+    }
+
     /// Whether it tells a follower nothing beyond `known`.
     fn says_the_same(&self, known: &Self) -> bool;
 }

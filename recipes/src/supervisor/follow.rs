@@ -99,6 +99,10 @@ impl<C: Connect, X: Follow, M: FnMut(&C::Zk) -> Result<X, Error>> Follower<C, X,
             if self.last.as_ref().is_some_and(|last| last.says_the_same(&news)) {
                 continue;
             }
+            let news = match self.newest {
+                Some(newest) => news.after(newest),
+                None => news,
+            };
             let is_rollback = news.zxid().zip(self.newest).is_some_and(|(zxid, newest)| zxid < newest);
             self.newest = if is_rollback { news.zxid() } else { self.newest.max(news.zxid()) };
             self.last = Some(news.clone());
