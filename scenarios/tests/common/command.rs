@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write, stderr};
 use std::path::{Path, PathBuf};
@@ -56,15 +58,20 @@ impl Sim {
     }
 }
 
-/// The command lines of processes that name a path, where the system lists them as files.
-pub fn processes_with(path: &Path) -> Vec<String> {
-    let path = path.to_str().unwrap();
+/// The processes that name a path in their command lines, where the system lists them as files: their ids and lines.
+fn listed(path: &Path) -> impl Iterator<Item = (OsString, String)> {
+    let path = path.to_str().unwrap().to_owned();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(path))
-        .collect()
+    let lines = entries.filter_map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        Some((entry.file_name(), String::from_utf8_lossy(&line).replace('\0', " ")))
+    });
+    lines.filter(move |(_, line)| line.contains(&path))
+}
+
+/// The command lines of processes that name a path.
+pub fn processes_with(path: &Path) -> Vec<String> {
+    listed(path).map(|(_, line)| line).collect()
 }
 
 pub fn stdout(output: &Output) -> &str {
@@ -183,6 +190,19 @@ impl Running {
                 panic!("the run has not reached the condition in time: {:?}", self.output());
             }
         }
+    }
+
+    /// Waits until the run has started a number of servers again, however long a busy machine takes for that. Then asks
+    /// the run for its results: the status is that of SIGINT, unless a promise is broken.
+    pub fn until_restarted(&mut self, sim: &Sim, servers: usize, restarts: usize) -> Output {
+        let seen = RefCell::new(BTreeSet::new());
+        self.wait_until(|| {
+            let running = listed(sim.temporary.path()).filter(|(_, line)| line.contains("QuorumPeerMain"));
+            seen.borrow_mut().extend(running.map(|(id, _)| id));
+            seen.borrow().len() >= servers + restarts
+        });
+        signal("INT", self.id());
+        self.output()
     }
 
     /// Waits for its end.
