@@ -16,7 +16,9 @@
 use super::locked::locked;
 use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, CreateMode, Data, Duty, Error, ErrorKind, Op, OpResult, Status, ZooKeeper, path};
+use crate::zk::{
+    Armed, CreateMode, Data, Duty, Error, ErrorKind, Op, OpResult, Stat, Status, ZooKeeper, path,
+};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -60,6 +62,8 @@ struct Doubt {
     sends: u32,
     /// A reply was lost, so a refusal at the receipt may mean that the write was applied before.
     is_lost: bool,
+    /// A lost attempt may still be on its way: no later one was processed behind it.
+    is_under_way: bool,
     /// `None`: the reply was lost, or dropped with its writer.
     answer: Option<SharedReply>,
     /// Read by the writer, which may be unpolled while another caller finds the outcome.
@@ -77,6 +81,14 @@ type Results = Arc<[OpResult]>;
 pub(crate) struct Applied(Option<Results>);
 
 impl Applied {
+    /// The stat of the last znode that it wrote; none if the reply was lost, or if it wrote none.
+    pub(crate) fn last_written(&self) -> Option<&Stat> {
+        self.0.as_deref()?.iter().rev().find_map(|result| match result {
+            OpResult::Set(stat) => Some(stat),
+            _ => None,
+        })
+    }
+
     /// The path of the last znode that it created; none if the reply was lost, or if it created none.
     pub(crate) fn last_created(&self) -> Option<&str> {
         self.0.as_deref()?.iter().rev().find_map(|result| match result {
@@ -200,7 +212,7 @@ impl ReceiptState {
             return self.settle(WriteOutcome::Applied);
         };
         if error.is_outcome_unknown() {
-            doubt.is_lost = true;
+            (doubt.is_lost, doubt.is_under_way) = (true, true);
             doubt.answer = None;
             return;
         }
@@ -210,7 +222,9 @@ impl ReceiptState {
         };
         match at_receipt {
             // The version has moved on: read the receipt to learn whether by this write.
-            Some(e) if e.is_bad_version() && doubt.is_lost => doubt.answer = None,
+            Some(e) if e.is_bad_version() && doubt.is_lost => {
+                (doubt.is_under_way, doubt.answer) = (false, None);
+            }
             Some(e) if e.is_no_node() && doubt.is_lost => {
                 self.forget();
                 self.settle(WriteOutcome::Unknown);
@@ -313,8 +327,10 @@ impl<Z: ZooKeeper> Receipt<Z> {
             let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.answer.is_none()) else {
                 return Ok(());
             };
-            // On the same connection a read is ordered behind the write; on another one it needs a settling write.
-            let settling = (status.connection != doubt.sent_on).then(|| settle(&self.zk, &path));
+            // On the same connection a read is ordered behind the write; on another one it needs a settling write, and so it does
+            // behind an attempt that the server has refused to process.
+            let is_behind = status.connection == doubt.sent_on && !doubt.is_under_way;
+            let settling = (!is_behind).then(|| settle(&self.zk, &path));
             let reading = self.zk.get(&path);
             (doubt.sends, settling, reading)
         };
@@ -358,14 +374,14 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    /// Writes only while the receipt `stood` exists, and returns whether it does. As long as it does, its directory was not
+    /// Writes only while the receipt `stood` exists; `None` if it does not. As long as it does, its directory was not
     /// deleted and recreated: data read since then belong to the znodes that `ops` name.
     ///
     /// # Errors
     ///
     /// As [`write`](Self::write).
-    pub(crate) async fn write_under(&self, stood: &str, ops: &[Op]) -> Result<bool, Error> {
-        self.send(Some(stood), ops).await.map(|applied| applied.is_some())
+    pub(crate) async fn write_under(&self, stood: &str, ops: &[Op]) -> Result<Option<Applied>, Error> {
+        self.send(Some(stood), ops).await
     }
 
     /// Applies `ops`; `None` if the receipt is gone or is not `stood`.
@@ -412,6 +428,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
             sent_on: status.connection,
             sends: 1,
             is_lost: false,
+            is_under_way: false,
             answer: Some(answer.clone()),
             outcome: outcome.clone(),
         };

@@ -102,7 +102,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
             let stood = &first.stood;
             // With another receipt the names may be those of a recreated queue.
             let all_stand = claims.iter().all(|claim| claim.stood == *stood);
-            if all_stand && receipt.write_under(stood, &all).await? {
+            if all_stand && receipt.write_under(stood, &all).await?.is_some() {
                 Ok(())
             } else {
                 Err(ErrorKind::ClaimLost.into())

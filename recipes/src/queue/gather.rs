@@ -302,8 +302,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
             );
             let written = self.receipt.write_under(&self.stood, &all).await;
             let (index, cause) = match written {
-                Ok(false) => return Ok(Tried::Stale),
-                Ok(true) => {
+                Ok(None) => return Ok(Tried::Stale),
+                Ok(Some(_)) => {
                     if let Some(contender) = contender.take() {
                         contender.armed.done();
                     }
