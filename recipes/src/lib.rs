@@ -39,6 +39,7 @@
 //! | [`zk`] | the trait, its types and its error |
 //! | [`names`] | a name service |
 //! | [`config`] | configuration: a value, or an atomic set of values |
+//! | [`counter`] | a number that many clients add to |
 //! | [`group`] | group membership |
 //! | [`barrier`] | clients wait while its znode exists |
 //! | [`double_barrier`] | a number of participants begin together and end together |
@@ -113,6 +114,7 @@ mod parts;
 pub mod barrier;
 mod call;
 pub mod config;
+pub mod counter;
 pub mod double_barrier;
 pub mod election;
 pub mod group;
@@ -130,6 +132,7 @@ pub mod two_phase_commit;
 pub use barrier::{Barrier, BarrierOptions, While};
 pub use call::{Call, Work};
 pub use config::{Config, ConfigOptions, ConfigSet, ConfigSetOptions, Snapshot};
+pub use counter::{Counter, CounterOptions};
 pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};
 pub use group::{Group, GroupOptions, GroupView, Member, Membership, Views, WithData};

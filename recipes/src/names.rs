@@ -317,26 +317,8 @@ impl<Z: ZooKeeper> Names<Z> {
     /// [`Error::is_bad_input`], [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn resolve(&self, name: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
         let path = znode(&self.directory, name)?;
-        operation!(&self.zk, RECIPE, "resolve", &path).attempt(self.look_up(&path, freshness)).await
-    }
-
-    async fn look_up(&self, path: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            let synced = (freshness == Freshness::Synced).then(|| self.zk.sync(path));
-            let settled = (freshness == Freshness::Latest).then(|| settle(&self.zk, path));
-            let found = self.zk.get(path);
-            let synced = match synced {
-                Some(synced) => synced.await,
-                None => Ok(()),
-            };
-            let settled = answered(settled).await;
-            match synced.and(settled).and(found.await) {
-                Ok(found) => return Ok(Some(shown(found))),
-                Err(e) if e.is_no_node() => return Ok(None),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
+        let found = look_up(&self.zk, &path, freshness);
+        Ok(operation!(&self.zk, RECIPE, "resolve", &path).attempt(found).await?.map(shown))
     }
 
     /// Follows the registrations of a name. Sends nothing.
@@ -408,6 +390,30 @@ impl<Z: ZooKeeper> Names<Z> {
                 Ok(stat) => return Ok(stat.map(|stat| (found, stat.czxid))),
                 Err(e) => again(&self.zk, status, e).await?,
             }
+        }
+    }
+}
+
+/// Reads a znode as fresh as that; `None` if there is none.
+pub(crate) async fn look_up<Z: ZooKeeper>(
+    zk: &Z,
+    path: &str,
+    freshness: Freshness,
+) -> Result<Option<Data>, Error> {
+    loop {
+        let status = connected(zk).await?;
+        let synced = (freshness == Freshness::Synced).then(|| zk.sync(path));
+        let settled = (freshness == Freshness::Latest).then(|| settle(zk, path));
+        let found = zk.get(path);
+        let synced = match synced {
+            Some(synced) => synced.await,
+            None => Ok(()),
+        };
+        let settled = answered(settled).await;
+        match synced.and(settled).and(found.await) {
+            Ok(found) => return Ok(Some(found)),
+            Err(e) if e.is_no_node() => return Ok(None),
+            Err(e) => again(zk, status, e).await?,
         }
     }
 }

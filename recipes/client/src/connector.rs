@@ -26,10 +26,10 @@ use zk_recipes::supervisor::Connect;
 ///     term.acknowledge(b"10.0.0.7:4711").await?;      // followers learn where the leader is
 ///     schedule(term.zk(), term.token()).await         // dropped when the leader must stop
 /// });
-/// // Over any number of sessions, until the work is done. The end by a shutdown is no failure.
+/// // Over any number of sessions, until the work is done: then it resigns. The end by a shutdown is no failure.
 /// let lead = async { Ok(led.await.map(drop).or_else(Ended::unless_shut_down)?) };
 /// let stop = async {
-///     tokio::signal::ctrl_c().await?;
+///     tokio::signal::ctrl_c().await?;                 // and SIGTERM, in a container
 ///     Ok::<_, Box<dyn std::error::Error>>(supervisor.shutdown(Duration::from_secs(5)).await?)
 /// };
 /// tokio::try_join!(lead, stop)?;                      // a call that fails ends the process
@@ -40,9 +40,10 @@ use zk_recipes::supervisor::Connect;
 /// A setting that the leader writes, and that each process follows:
 ///
 /// ```no_run
-/// use zk_recipes::{Config, ConfigOptions};
+/// use zk_recipes::supervisor::Followed;
+/// use zk_recipes::{Config, ConfigOptions, Update};
 ///
-/// # use zk_recipes::{Supervisor, Update};
+/// # use zk_recipes::Supervisor;
 /// # async fn writes(zk: &zk_client::Client) -> Result<(), zk_recipes::Error> {
 /// // In `schedule`:
 /// Config::new(zk, "/jobs/settings", ConfigOptions::default())?.put(b"limit=100").await?;
@@ -50,13 +51,14 @@ use zk_recipes::supervisor::Connect;
 /// # Ok(())
 /// # }
 /// # async fn follows(supervisor: Supervisor<zk_client::Connector>) -> Result<(), Box<dyn std::error::Error>> {
-/// # fn apply(_: Update) {}
+/// # fn apply(_: &[u8]) {}
 /// // In each process, with `tokio::try_join!(lead, follow, stop)`:
 /// let mut settings = supervisor.follow(|zk| Ok(Config::new(zk, "/jobs/settings", ConfigOptions::default())?.follow()));
 /// let follow = async {
 ///     loop {
 ///         match settings.next().await {
-///             Ok(change) => apply(change.news),       // `Update::Value`, or `Update::Missing` before the first one
+///             Ok(Followed { news: Update::Value(value), .. }) => apply(&value.data),
+///             Ok(_) => {}                             // `Update::Missing`: there is none, at first or again
 ///             Err(ended) => break Ok(ended.unless_shut_down()?),
 ///         }
 ///     }

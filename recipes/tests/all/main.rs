@@ -9,6 +9,7 @@ mod config;
 mod contenders;
 mod cost;
 mod cost_table;
+mod counter;
 mod double_barrier;
 mod election;
 mod election_dropped;

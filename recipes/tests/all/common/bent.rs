@@ -43,6 +43,8 @@ struct Bends {
     denies_deletes: bool,
     before: Option<Before>,
     timeout: Option<Duration>,
+    /// A znode, and by how much its version is greater than the server's.
+    aged: Option<(String, i32)>,
 }
 
 impl Bent {
@@ -55,6 +57,18 @@ impl Bent {
     /// Nothing is bent, but creates are remembered.
     pub fn straight(inner: &SimClient) -> Self {
         Self::counting(inner, &[])
+    }
+
+    /// A znode looks as if it had been written so many more times, in reads and in the conditions of transactions.
+    pub fn aged(inner: &SimClient, path: &str, writes: i32) -> Self {
+        let aged = Self::straight(inner);
+        aged.bends.lock().unwrap().aged = Some((path.to_owned(), writes));
+        aged
+    }
+
+    fn age(&self, of: &str) -> i32 {
+        let aged = &self.bends.lock().unwrap().aged;
+        aged.as_ref().map_or(0, |(path, writes)| if path == of { *writes } else { 0 })
     }
 
     /// From now on no watch on children is granted.
@@ -101,6 +115,10 @@ impl Bent {
         let numbers = &mut self.bends.lock().unwrap().numbers;
         if numbers.len() > 1 { numbers.pop_front() } else { numbers.front().copied() }
     }
+}
+
+fn older(stat: Stat, age: i32) -> Stat {
+    Stat { version: stat.version.wrapping_add(age), ..stat }
 }
 
 /// A request that leaves at once, or behind something.
@@ -158,8 +176,9 @@ impl ZooKeeper for Bent {
     }
 
     fn exists(&self, path: &str) -> impl InFlight<Option<Stat>> + use<> {
-        let (inner, path) = (self.inner.clone(), path.to_owned());
-        behind(self.before(Kind::Exists), move || inner.exists(&path))
+        let (inner, path, age) = (self.inner.clone(), path.to_owned(), self.age(path));
+        let found = behind(self.before(Kind::Exists), move || inner.exists(&path));
+        found.map(move |found| found.map(|found| found.map(|stat| older(stat, age))))
     }
 
     fn exists_watch(&self, path: &str) -> impl InFlight<(Option<Stat>, SimWatch)> + use<> {
@@ -167,8 +186,9 @@ impl ZooKeeper for Bent {
     }
 
     fn get(&self, path: &str) -> impl InFlight<Data> + use<> {
-        let (inner, path) = (self.inner.clone(), path.to_owned());
-        behind(self.before(Kind::Get), move || inner.get(&path))
+        let (inner, path, age) = (self.inner.clone(), path.to_owned(), self.age(path));
+        let found = behind(self.before(Kind::Get), move || inner.get(&path));
+        found.map(move |found| found.map(|Data { data, stat }| Data { data, stat: older(stat, age) }))
     }
 
     fn get_watch(&self, path: &str) -> impl InFlight<(Data, SimWatch)> + use<> {
@@ -200,7 +220,16 @@ impl ZooKeeper for Bent {
             },
             op => op,
         };
-        let ops: Vec<Op> = ops.into_iter().map(numbered).collect();
+        let younger = |mut op| {
+            if let Op::Set { path, version: Some(version), .. }
+            | Op::Check { path, version: Some(version) }
+            | Op::Delete { path, version: Some(version) } = &mut op
+            {
+                *version = version.wrapping_sub(self.age(path));
+            }
+            op
+        };
+        let ops: Vec<Op> = ops.into_iter().map(numbered).map(younger).collect();
         let denied = match self.bends.lock().unwrap().denies_deletes {
             true => ops.iter().position(|op| matches!(op, Op::Delete { .. })),
             false => None,

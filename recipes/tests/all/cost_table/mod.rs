@@ -4,6 +4,7 @@
 //! cost_table` writes the table anew: read the difference.
 
 mod barrier;
+mod counter;
 mod election;
 mod herd;
 mod lock;
@@ -32,6 +33,7 @@ fn rows() -> Vec<Row> {
         two_phase_commit::rows(),
         election::rows(),
         names_config_group::rows(),
+        counter::rows(),
     ];
     rows.into_iter().flatten().collect()
 }

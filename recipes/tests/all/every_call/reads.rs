@@ -1,8 +1,8 @@
 //! Calls that read, or that wait for nothing but the replies to their own requests.
 
 use super::writes::{
-    PLAIN, TX, begun, config, election, jobs, names, priority, queue, revocable, set_of, shared, transaction,
-    votes,
+    PLAIN, TX, begun, config, counter, election, jobs, names, priority, queue, revocable, set_of, shared,
+    transaction, votes,
 };
 use super::{A_WHILE, Row, alone, of};
 use crate::common::Client;
@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_recipes::names::Freshness;
 use zk_recipes::two_phase_commit::{Coordinator, Form, Site, Vote};
-use zk_recipes::{Contender, Delivery, Group, GroupOptions, Order, Priority, Queue, WithData};
+use zk_recipes::{
+    Contender, Counter, CounterOptions, Delivery, Group, GroupOptions, Order, Priority, Queue, WithData,
+};
 
 fn group(on: &Client) -> Group<SimClient> {
     Group::new(&on.zk, "/group", GroupOptions::default()).expect("the path is good")
@@ -49,6 +51,34 @@ const VALUES: &[Row] = &[
                 alone(async move { updates.next().await })
             }
             .boxed()
+        },
+    },
+    Row {
+        name: "Counter::get",
+        prepare: |_, a| {
+            async move {
+                let counter = counter(&a).await;
+                alone(async move { counter.get(Freshness::Latest).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Counter::follow",
+        prepare: |_, a| {
+            async move {
+                let mut updates = counter(&a).await.follow();
+                alone(async move { updates.next().await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Counter::add, the first time",
+        prepare: |_, a| {
+            let options = CounterOptions::default();
+            let counter = Counter::new(&a.zk, "/counter", options).expect("the path is good");
+            async move { alone(async move { counter.add(1).await }) }.boxed()
         },
     },
     Row {

@@ -10,9 +10,10 @@ use zk_recipes::two_phase_commit::{Coordinator, Decision, Form, Site, Transactio
 use zk_recipes::zk::{CreateMode, Op};
 use zk_recipes::{
     Barrier, BarrierOptions, Claimed, Config, ConfigOptions, ConfigSet, ConfigSetOptions, ConsumerOptions,
-    Delivery, Election, ElectionOptions, Group, GroupOptions, Idle, Names, NamesOptions, Order, Parents,
-    Priority, PriorityLock, PriorityLockOptions, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
-    RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions, While,
+    Counter, CounterOptions, Delivery, Election, ElectionOptions, Group, GroupOptions, Idle, Names,
+    NamesOptions, Order, Parents, Priority, PriorityLock, PriorityLockOptions, PriorityQueue,
+    PriorityQueueOptions, Queue, QueueOptions, RevocableLock, RevocableLockOptions, SharedLock,
+    SharedLockOptions, While,
 };
 
 type Preparing = BoxFuture<'static, Ready>;
@@ -29,6 +30,13 @@ pub fn config(on: &Client, path: &str) -> Config<SimClient> {
 /// The set of values at a path.
 pub fn set_of(on: &Client, path: &str) -> ConfigSet<SimClient> {
     ConfigSet::new(&on.zk, path, ConfigSetOptions::default()).expect("the path is good")
+}
+
+/// A counter that stands at 5, and knows it.
+pub async fn counter(on: &Client) -> Counter<SimClient> {
+    let counter = Counter::new(&on.zk, "/counter", CounterOptions::default()).expect("the path is good");
+    assert_eq!(counter.add(5).await, Ok(Some(5)));
+    counter
 }
 
 fn values(of: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
@@ -101,6 +109,46 @@ pub const VALUES: &[Row] = &[
                 let config = set_of(&a, "/set");
                 let old = config.publish(&values(&[("one", "0")]), None).await.expect("it is published");
                 alone(async move { config.publish(&values(&[("one", "1"), ("two", "2")]), Some(&old)).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Counter::add",
+        prepare: |_, a| {
+            async move {
+                let counter = counter(&a).await;
+                alone(async move { counter.add(2).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Counter::add, of many",
+        prepare: |_, a| {
+            async move {
+                let counter = counter(&a).await;
+                alone(async move { counter.add(-1_000).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Counter::set",
+        prepare: |_, a| {
+            async move {
+                let counter = counter(&a).await;
+                alone(async move { counter.set(7).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Counter::compare_and_set",
+        prepare: |_, a| {
+            async move {
+                let counter = counter(&a).await;
+                alone(async move { counter.compare_and_set(5, 7).await })
             }
             .boxed()
         },

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use zk_recipes::group::WithData;
 use zk_recipes::names::Freshness;
 use zk_recipes::{
-    Config, ConfigOptions, ConfigSet, ConfigSetOptions, Delivery, Group, GroupOptions, Idle, IfTaken, Names,
-    NamesOptions, Order, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
+    Config, ConfigOptions, ConfigSet, ConfigSetOptions, Counter, CounterOptions, Delivery, Group,
+    GroupOptions, Idle, IfTaken, Names, NamesOptions, Order, Priority, PriorityQueue, PriorityQueueOptions,
+    Queue, QueueOptions,
 };
 
 fn open(on: &Client, delivery: Delivery) -> Queue<SimClient> {
@@ -149,6 +150,33 @@ pub async fn config(mut script: Script) -> Vec<Call> {
     let sets = script.stage.names("/config/set").iter().filter(|name| !name.contains('/')).count();
     assert!(sets <= 1, "one call published {sets} sets");
     script.ends(&[&a, &b, &late], &["/config", "/config/value", "/config/set*"]).await
+}
+
+pub async fn counter(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| Counter::new(&on.zk, "/counter", CounterOptions::default()).expect("a good path");
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    let (of_a, of_b) = (of(&a), of(&b));
+    script.danger.begins();
+    let one = script.tell(&a, "add", of_a.add(1)).await.map_or(0, |_| 1);
+    let two = script.tell(&b, "add", of_b.add(2)).await.map_or(0, |_| 2);
+    let many = script.tell(&a, "add", of_a.add(1_000)).await.map_or(0, |_| 1_000);
+    script.tell(&b, "get", of_b.get(Freshness::Latest)).await;
+    if script.all_is_well() {
+        script.tell(&b, "compare_and_set", of_b.compare_and_set(1_003, 7)).await;
+    }
+    script.tell(&a, "set", of_a.set(9)).await;
+    let mut follows = of_b.follow();
+    script.tell(&b, "follow", follows.next()).await;
+    drop((follows, of_a, of_b));
+    let is_well = script.all_is_well();
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let last = of(&late);
+    let before = last.get(Freshness::Latest).await.expect("another client gets through");
+    assert!(!is_well || before == 9, "{before} after {one} and {two} and {many}");
+    assert_eq!(last.add(1).await, Ok(Some(before + 1)));
+    drop(last);
+    script.ends(&[&a, &b, &late], &["/counter", "/counter/value", "/counter/receipts"]).await
 }
 
 pub async fn group(mut script: Script) -> Vec<Call> {

@@ -56,6 +56,7 @@ const SCENES: &[(&str, Scene)] = &[
     ("priority queue", |script| Box::pin(data::priority_queue(script))),
     ("names", |script| Box::pin(data::names(script))),
     ("config", |script| Box::pin(data::config(script))),
+    ("counter", |script| Box::pin(data::counter(script))),
     ("group", |script| Box::pin(data::group(script))),
 ];
 

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::supervisor::{
-    Backoff, Connect, Ended, Followed, Held, OnFailure, OnStop, PersistentNodeOptions, Policy, Session, SessionChange,
-    Supervisor,
+    Backoff, Connect, Ended, Followed, Held, OnFailure, OnStop, PersistentNodeOptions, Policy, Session,
+    SessionChange, Supervisor,
 };
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 use zk_recipes::{
