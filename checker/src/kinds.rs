@@ -9,6 +9,7 @@
 
 mod barrier;
 mod config;
+mod counter;
 mod double_barrier;
 mod election;
 mod failures;
@@ -263,6 +264,7 @@ impl Kind {
             Kind::Config => &config::CONFIG,
             Kind::Group => &group::GROUP,
             Kind::PersistentNode => &persistent_node::PERSISTENT_NODE,
+            Kind::SharedCounter => &counter::SHARED_COUNTER,
             Kind::Semaphore => &foreign::SEMAPHORE,
             Kind::Counter => &foreign::COUNTER,
             Kind::Partition => &foreign::PARTITION,

@@ -32,6 +32,7 @@ const GROUP: Kinds = one(Kind::Group);
 const CONFIG: Kinds = one(Kind::Config);
 const NAMES: Kinds = one(Kind::Names);
 const PERSISTENT_NODE: Kinds = one(Kind::PersistentNode);
+const SHARED_COUNTER: Kinds = one(Kind::SharedCounter);
 const SEMAPHORE: Kinds = one(Kind::Semaphore);
 const COUNTER: Kinds = one(Kind::Counter);
 const PARTITION: Kinds = one(Kind::Partition);
@@ -41,7 +42,7 @@ const RECIPES: Kinds = !(SEMAPHORE | COUNTER | PARTITION | CACHE);
 /// The kinds that give their clients a znode which is no hold: its state is an answer.
 const PLACES: Kinds = NAMES | DOUBLE_BARRIER;
 /// The kinds that a client can wait for.
-const WAITED_FOR: Kinds = !(COUNTER | PARTITION | CACHE | GROUP | PERSISTENT_NODE);
+const WAITED_FOR: Kinds = !(COUNTER | SHARED_COUNTER | PARTITION | CACHE | GROUP | PERSISTENT_NODE);
 
 macro_rules! properties {
     ($($layer:ident, $wrong_step:literal {
@@ -132,6 +133,9 @@ properties! {
         ValueAfterNotification: Cf4 of CONFIG;
         ArmedByTheRead: Cf5 of CONFIG;
         LostReply: Ns3 of NAMES;
+        AddedOnce: Ct1 of SHARED_COUNTER;
+        TrueCount: Ct2 of SHARED_COUNTER;
+        TrueConflict: Ct3 of SHARED_COUNTER;
     }
     Safety, false {
         FencedResource: Mx1 of CONTESTS;
@@ -170,7 +174,7 @@ properties! {
         RevokedWaiterLeaves: Rv3 of REVOCABLE;
         LateParticipants: Db5 of DOUBLE_BARRIER;
         NoBlockedSite: Tc13 of COMMIT;
-        SeenInTheEnd: Gm2 of GROUP, Cf3 of CONFIG, Ca1 of CACHE;
+        SeenInTheEnd: Gm2 of GROUP, Cf3 of CONFIG, Ct4 of SHARED_COUNTER, Ca1 of CACHE;
         DeadMembersLeave: Gm3 of GROUP;
         AfterExpiry: Gm6 of GROUP;
         MembersAsReported: Gm9 of GROUP;

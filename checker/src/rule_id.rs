@@ -192,6 +192,10 @@ rules! {
     Pn2 = "PN-2", "only the own node", "a client deletes and writes no node but its own";
     Pn3 = "PN-3", "the last data", "a node has the last data that its owner was told that it has set, and in the end the last data";
     Pn4 = "PN-4", "no node is left", "an ephemeral is gone in the end, when its client keeps it no more";
+    Ct1 = "CT-1", "changed once", "a change of a counter that was acknowledged was applied once, and one that was refused was not";
+    Ct2 = "CT-2", "a true count", "the count that a client is told was the count at that moment";
+    Ct3 = "CT-3", "set as expected", "compare and set succeeds exactly if the count is the expected one";
+    Ct4 = "CT-4", "the last count", "in the end a follower has the last count";
     Sm1 = "SM-1", "leases", "no more clients hold a lease at once than there are leases";
     Co1 = "CO-1", "counting",
         "an increment that was acknowledged counts once, and one that was refused does not count";

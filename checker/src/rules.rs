@@ -6,6 +6,7 @@ mod barrier;
 mod belief;
 mod config;
 mod cost;
+mod counter;
 mod double_barrier;
 mod election;
 mod fenced;
@@ -150,6 +151,7 @@ all_rules! {
     held_again: kept_alive::Again,
     persistent_nodes: persistent_node::PersistentNodes,
     config: config::Config,
+    counters: counter::Counters,
     group: group::Group,
     members_data: members_data::MembersData,
     answers: answers::Answers,

@@ -167,9 +167,11 @@ named! {
         Group = "group",
         /// A znode that clients keep there.
         PersistentNode = "persistent_node",
+        /// A number that clients add to, as the library's recipe keeps it.
+        SharedCounter = "shared_counter",
         /// A lock that several clients hold at once: see [`Object::size`].
         Semaphore = "semaphore",
-        /// A number that clients add to. This kind and the following ones are for foreign programs only.
+        /// A number that clients add to, in whatever way. This kind and the following ones are for foreign programs only.
         Counter = "counter",
         /// A set whose parts are divided among clients.
         Partition = "partition",

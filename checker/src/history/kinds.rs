@@ -78,11 +78,12 @@ named! {
         Unique = "unique",
         /// Configuration: follows a value.
         Follow = "follow",
-        /// Configuration: reads the value.
+        /// Configuration, counters: reads the value. A counter's argument is how fresh: `local`, `synced` or `latest`.
         Get = "get",
-        /// Configuration: writes a value if it has the expected version.
+        /// Configuration: writes a value if it has the expected version. Counters: sets the count if it is the expected one,
+        /// the number of the argument.
         CompareAndSet = "compare_and_set",
-        /// Configuration: writes a value. Its arguments are the value and, where no parent may be created,
+        /// Configuration, counters: writes a value. Its arguments are the value and, where no parent may be created,
         /// [`PARENTS_MUST_EXIST`].
         Overwrite = "overwrite",
         /// Configuration: writes a set of values as one.

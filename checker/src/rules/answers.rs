@@ -183,7 +183,7 @@ impl Rule for Answers {
                 }
                 if let Some(doing) = self.doing(event.op) {
                     doing.note_reply(code);
-                    doing.has_synced |= doing.verb == Verb::Resolve
+                    doing.has_synced |= matches!(doing.verb, Verb::Resolve | Verb::Get)
                         && code == Code::Ok
                         && scene.view.request(req).is_some_and(|req| req.kind == Request::Sync);
                 }

@@ -220,7 +220,7 @@ name_service /names stop margin 0.4
 
 /// Replaces the placeholders of data by their digests.
 pub fn words(text: &str) -> String {
-    ["v1", "v2", "x1,x2", "y1,y2", "here"].iter().fold(text.to_owned(), |text, word| {
+    ["v1", "v2", "x1,x2", "y1,y2", "here", "5", "9"].iter().fold(text.to_owned(), |text, word| {
         let data = format!("data {} {:#x}", word.len(), digest::data(Some(word.as_bytes())));
         text.replace(&format!("DATA-{word}\n"), &format!("{data}\n"))
     })

@@ -6,6 +6,7 @@
 mod answers;
 mod barriers;
 mod claims;
+mod counters;
 mod double_barrier;
 mod election;
 mod kept;
@@ -122,6 +123,7 @@ pub fn all() -> Vec<Row> {
         two_phase_commit::rows(),
         memberships::rows(),
         kept::rows(),
+        counters::rows(),
         zookeeper::rows(),
         zookeeper_servers::rows(),
         answers::rows(),
