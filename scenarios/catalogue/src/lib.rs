@@ -58,6 +58,7 @@ pub mod barrier;
 mod claims;
 pub mod config;
 mod copies;
+pub mod counter;
 pub mod double_barrier;
 pub mod election;
 pub mod exercised;
@@ -104,6 +105,7 @@ pub static RECIPES: &[&Recipe] = &[
     &priority_lock::RECIPE,
     &two_phase_commit::RECIPE,
     &election::RECIPE,
+    &counter::RECIPE,
 ];
 
 /// Every recipe, and then the workloads without one.

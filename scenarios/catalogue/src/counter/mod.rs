@@ -1,0 +1,20 @@
+//! Counters: their workload, their stories and the words they are written in, their mutants.
+
+pub(crate) mod mutants;
+mod stories;
+pub mod words;
+pub mod workload;
+
+use crate::recipe::Recipe;
+
+/// Counters, as the catalogue lists them.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::WORKLOAD,
+    real: Some(&workload::REAL),
+    stories: stories::ALL,
+    mutants: mutants::ALL,
+    lies: Some(&mutants::lies::LIES),
+    real_mutants: &[],
+    promises: include_str!("promises.txt"),
+    exercised: include_str!("exercised.txt"),
+};
