@@ -14,9 +14,9 @@ use zk_client::{Client, Options};
 use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
-    Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Error,
-    Group, GroupOptions, Guard, Idle, IfTaken, Leave, Lock, LockOptions, Queue, QueueOptions, Reuse,
-    SharedLock, SharedLockOptions, Stop, WithData,
+    Barrier, BarrierOptions, Counter, CounterOptions, Delivery, DoubleBarrier, DoubleBarrierOptions,
+    Election, ElectionOptions, Error, Freshness, Group, GroupOptions, Guard, Idle, IfTaken, Leave, Lock,
+    LockOptions, Queue, QueueOptions, Reuse, SharedLock, SharedLockOptions, Stop, WithData,
 };
 
 /// How long what waits for others may go on once those may rest.
@@ -29,7 +29,7 @@ const LONG: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The scenarios, each with the kind of object that is reported.
-const SCENARIOS: [(&str, &str); 18] = [
+const SCENARIOS: [(&str, &str); 19] = [
     ("lock", "lock"),
     ("try-lock", "lock"),
     ("long-lock", "lock"),
@@ -41,6 +41,7 @@ const SCENARIOS: [(&str, &str); 18] = [
     ("double-barrier", "double_barrier"),
     ("queue", "queue"),
     ("group", "group"),
+    ("counter", "counter"),
     ("lasting-election", "election"),
     ("lasting-latch", "election"),
     ("lasting-node", "group"),
@@ -143,6 +144,7 @@ async fn session(driver: &mut Driver, scenario: &str, zk: &Client, state: &mut S
         "queue" => queue(driver, zk, state).await?,
         "queue-broken" => broken::queue(driver, zk, &mut state.items).await?,
         "group" => return group(driver, zk).await,
+        "counter" => return counter(driver, zk).await,
         _ => return broken::group(driver, zk).await,
     }
     driver.rests_to_the_end().await;
@@ -314,6 +316,33 @@ async fn double_barrier(driver: &mut Driver, zk: &Client, state: &mut State) -> 
         inside.leave().await.inspect_err(|_| driver.report("refused"))?;
         driver.report("left");
         driver.while_random(PAUSE).await;
+    }
+    Ok(())
+}
+
+/// Each client adds one, again and again, and reads the count in the end.
+async fn counter(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
+    let counter = Counter::new(zk, &driver.object, CounterOptions::default())?;
+    while !driver.rests() {
+        driver.report_item("adds", 1);
+        let added = counter.add(1).await;
+        let outcome = match &added {
+            Ok(_) => "added",
+            Err(error) if error.is_outcome_unknown() || error.is_session_over() => "unknown",
+            Err(_) => "refused",
+        };
+        driver.report_item(outcome, 1);
+        added?;
+        driver.while_random(PAUSE).await;
+    }
+    driver.say("resting");
+    while driver.audit().await.is_some() {
+        let count = counter.get(Freshness::Latest).await;
+        if let Ok(count) = &count {
+            driver.report_item("counts", count);
+        }
+        driver.say("audited");
+        count?;
     }
     Ok(())
 }
