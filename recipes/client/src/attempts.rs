@@ -42,18 +42,20 @@ impl Attempts {
         self.running.retain(|running| running.id != id);
     }
 
-    /// The attempt has failed. Returns the failure, and whether it is another one than before.
-    pub(super) fn fail(&mut self, id: u32, why: Failed) -> Option<(ConnectFailure, bool)> {
+    /// The attempt has failed. Returns the failure.
+    pub(super) fn fail(&mut self, id: u32, why: Failed) -> Option<ConnectFailure> {
         let at = self.running.iter().position(|running| running.id == id)?;
         let failure = self.running.remove(at).failed(why);
-        Some((failure.clone(), self.note(failure)))
+        replace(&mut self.failures, &failure);
+        Some(failure)
     }
 
     /// The round is over: what is still running has taken too long.
-    pub(super) fn time_out(&mut self, limit: Duration) -> Vec<(ConnectFailure, bool)> {
+    pub(super) fn time_out(&mut self, limit: Duration) -> Vec<ConnectFailure> {
         let late: Vec<_> = self.late(limit).collect();
         self.running.clear();
-        late.into_iter().map(|failure| (failure.clone(), self.note(failure))).collect()
+        late.iter().for_each(|failure| _ = replace(&mut self.failures, failure));
+        late
     }
 
     /// Whether each failure is one that waiting does not mend; false without any.
@@ -87,14 +89,14 @@ impl Attempts {
             firsts.filter(move |(at, running)| !self.running[..*at].iter().any(|other| same(other, running)));
         firsts.map(move |(_, running)| running.late(limit))
     }
+}
 
-    /// Keeps a failure as the latest one of its server. Returns whether it is another one than before.
-    fn note(&mut self, failure: ConnectFailure) -> bool {
-        let is_news = !self.failures.contains(&failure);
-        self.failures.retain(|old| !has_same_target(old, &failure));
-        self.failures.push(failure);
-        is_news
-    }
+/// Keeps a failure as the latest one of its server. Returns whether it is another one than before.
+pub(super) fn replace(failures: &mut Vec<ConnectFailure>, failure: &ConnectFailure) -> bool {
+    let is_news = !failures.contains(failure);
+    failures.retain(|old| !has_same_target(old, failure));
+    failures.push(failure.clone());
+    is_news
 }
 
 impl Running {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use super::life::Outage;
 use super::{Client, Options, core};
 use zk_recipes::Error;
 use zk_recipes::supervisor::Connect;
@@ -70,12 +71,13 @@ use zk_recipes::supervisor::Connect;
 pub struct Connector {
     connect_string: String,
     options: Options,
+    outage: Outage,
 }
 
 impl Connector {
     /// Sessions with these servers: see [`Client::open`], which refuses a bad connect string at the first session.
     pub fn new(connect_string: impl Into<String>, options: Options) -> Self {
-        Connector { connect_string: connect_string.into(), options }
+        Connector { connect_string: connect_string.into(), options, outage: Outage::default() }
     }
 }
 
@@ -83,8 +85,8 @@ impl Connect for Connector {
     type Zk = Client;
 
     fn open(&self) -> impl Future<Output = Result<Client, Error>> + Send + use<> {
-        let Connector { connect_string, options } = self.clone();
-        async move { Client::open(&connect_string, options).await }
+        let Connector { connect_string, options, outage } = self.clone();
+        async move { Client::open_in(&outage, &connect_string, &options).await }
     }
 
     /// By tokio's timer.

@@ -27,7 +27,7 @@ use self::server::{Input, Wire};
 use super::address::Address;
 use super::core::Shared;
 use super::handshake::{Handshake, Opened};
-use super::life::Life;
+use super::life::{Life, Outage};
 use super::link::{begin, carry, next_attempt};
 use super::options::Options;
 use super::race::Ended;
@@ -113,7 +113,8 @@ async fn connection(shared: Arc<Shared>, handshake: Arc<Handshake>, wire: Wire) 
         None => Err(Ended::Failed),
     };
     let limits = Options::new(TIMEOUT).limits();
-    carry(&shared, conn, opened, &limits, &mut Life::begin(&handshake.servers, asked_at)).await;
+    carry(&shared, conn, opened, &limits, &mut Life::begin(&handshake.servers, &Outage::default(), asked_at))
+        .await;
 }
 
 /// A client, its calls, and what it has armed.

@@ -100,8 +100,8 @@
 //! | `attempt` | DEBUG | `server.address`, `server.port`, `network.peer.address` | an attempt begins |
 //! | `attempt failed` | INFO, the same failure again DEBUG | as `attempt`, `error.type`, `error.message` | `error.type` is the name of a [`ConnectFailureKind`](zk_recipes::zk::ConnectFailureKind): `unknown_host`, `connection_refused`, `network`, `timed_out`, `tls`, `not_zookeeper`, `not_serving`, `read_only`, `auth_failed` |
 //! | `backoff` | DEBUG | `pause` | a pause before the next round of attempts |
-//! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `safe_for`, `errors` | after 1, 2, 4, … s without a connection, then once a minute; from `safe_for=0ns` on another client may have what this session holds |
-//! | `no session opened` | WARN | `limit`, `errors` | `open` ends without a session |
+//! | `no server can be used` | WARN | `session`, `disconnected`, `rounds`, `safe_for`, `errors` | after 1, 2, 4, … s without a connection, then once a minute, also over the attempts of a supervisor; from `safe_for=0ns` on another client may have what this session holds |
+//! | `no session opened` | WARN, in the same outage again DEBUG | `limit`, `errors` | `open` ends without a session |
 //! | `session opened`, `session resumed`, `session moved` | INFO | `session`, `server.address`, `server.port`, `network.peer.address`, `timeout`, and `took` or `disconnected` | a server accepted the session: for the first time; again, the same server as before or another one: the session has lived through the time without a connection |
 //! | `another timeout was granted` | INFO | `session`, `asked`, `granted` | the ensemble's bounds changed the session timeout |
 //! | `session suspect` | WARN | `session`, `server.address`, `server.port`, `error.type`, `error.message`, `connected`, `in_flight`, `safe_for` | the connection is lost; `error.type` is `closed_by_server`, `silence`, `network`, `not_zookeeper` or `unusable_answer`; `safe_for` is what is left of the lease, of which holds keep a margin |
@@ -109,6 +109,7 @@
 //! | `session expired` | WARN | `session`, `disconnected` | a server says so |
 //! | `session refused` | ERROR | `session`, `error.type` | the ensemble refuses the credentials |
 //! | `session closed` | INFO | `session` | this client has closed it |
+//! | `session left` | WARN | `session`, `disconnected` | this client has closed it without a connection: what it has created goes when it expires |
 //!
 //! # Metrics
 //!
@@ -174,6 +175,7 @@ use std::time::Duration;
 use futures_util::Stream;
 use futures_util::future::try_join_all;
 
+use self::life::Outage;
 use self::reply::{Convert, Reply};
 use self::request::{Request, Root};
 use self::session::Session;
@@ -228,8 +230,12 @@ impl Client {
     ///
     /// A session that was opened although the future was dropped closes by itself, or expires.
     pub async fn open(connect_string: &str, options: Options) -> Result<Client, Error> {
-        let session = Session::open(connect_string, &options).await?;
-        Ok(Client { session })
+        Client::open_in(&Outage::default(), connect_string, &options).await
+    }
+
+    /// The same in a time without a connection that earlier sessions may have told of.
+    async fn open_in(outage: &Outage, connect_string: &str, options: &Options) -> Result<Client, Error> {
+        Ok(Client { session: Session::open(connect_string, options, outage).await? })
     }
 
     /// The session's states, beginning with the current one, up to the end of the session. A reader that is slow may

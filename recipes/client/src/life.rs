@@ -3,8 +3,8 @@
 //! No request and no decision depends on this module. Without the features `tracing` and `metrics` its functions are empty.
 //!
 //! At level INFO a session with a connection says nothing. While it has none, each server's failure is told once and again
-//! when it changes, and the outage as a whole after one, two, four, ... seconds, and from then on once a minute. Every attempt is told
-//! at level DEBUG.
+//! when it changes, and the outage as a whole after one, two, four, ... seconds, and from then on once a minute, over all sessions of
+//! one connector. Every attempt is told at level DEBUG.
 
 #![cfg_attr(not(feature = "tracing"), allow(unused_variables, unused_macros, dead_code))]
 
@@ -14,6 +14,7 @@ mod meters;
 #[cfg(not(feature = "metrics"))]
 #[path = "life/meters_off.rs"]
 mod meters;
+mod outage;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -28,6 +29,7 @@ pub(super) use loss::Loss;
 #[cfg(feature = "metrics")]
 pub use meters::describe_metrics;
 pub(super) use meters::{Flow, bytes_arrived, bytes_left, replied};
+pub(crate) use outage::Outage;
 
 /// The target of the spans and events.
 #[cfg(feature = "tracing")]
@@ -53,8 +55,7 @@ pub(super) struct Life {
     is_connected: bool,
     is_over: bool,
     rounds: u32,
-    /// When the outage is told next.
-    tell_at: Time,
+    outage: Outage,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
     /// Of the time without a connection.
@@ -63,7 +64,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub(super) fn begin(servers: &[Address], now: Time) -> Life {
+    pub(super) fn begin(servers: &[Address], outage: &Outage, now: Time) -> Life {
         #[cfg(feature = "tracing")]
         let span = {
             let names: Vec<_> = servers.iter().map(Address::name).collect();
@@ -77,7 +78,7 @@ impl Life {
             is_connected: false,
             is_over: false,
             rounds: 0,
-            tell_at: now,
+            outage: outage.clone(),
             #[cfg(feature = "tracing")]
             connecting: tracing::Span::none(),
             #[cfg(feature = "tracing")]
@@ -127,8 +128,8 @@ impl Life {
         );
     }
 
-    /// An attempt failed; `is_news` if the one before with that server did not, or failed otherwise.
-    pub(super) fn attempt_failed(&self, failure: &ConnectFailure, is_news: bool) {
+    /// An attempt failed. It is news if the one before with that server did not, or failed otherwise.
+    pub(super) fn attempt_failed(&self, failure: &ConnectFailure) {
         let ConnectFailure { server, peer, kind, message, .. } = failure;
         meters::attempted(server, kind.name());
         #[cfg(feature = "tracing")]
@@ -151,7 +152,7 @@ impl Life {
                     )
                 };
             }
-            if is_news {
+            if self.outage.is_news(failure) {
                 failed!(info);
             } else {
                 failed!(debug);
@@ -162,20 +163,16 @@ impl Life {
     /// A round ended without a connection.
     pub(super) fn round_failed(
         &mut self,
-        late: &[(ConnectFailure, bool)],
+        late: &[ConnectFailure],
         failures: &Unreachable,
         safe_until: Time,
         now: Time,
     ) {
         #[cfg(feature = "tracing")]
         let _entered = self.connecting.clone().entered();
-        late.iter().for_each(|(failure, is_news)| self.attempt_failed(failure, *is_news));
+        late.iter().for_each(|failure| self.attempt_failed(failure));
         self.rounds += 1;
-        if now < self.tell_at {
-            return;
-        }
-        let away = now.since(self.since);
-        self.tell_at = now + away.clamp(Duration::from_secs(1), MAX_SILENCE);
+        let Some(away) = self.outage.is_due() else { return };
         event!(
             warn,
             session = %self.session,
@@ -233,6 +230,7 @@ impl Life {
         self.record_outcome(change);
         self.session = session;
         self.server = Some(opened.server);
+        self.outage.ends();
         self.is_connected = true;
         self.since = now;
     }
@@ -269,8 +267,13 @@ impl Life {
                 self.record_outcome("given_up");
                 return;
             }
-            Over::Closed => {
+            Over::Closed if self.is_connected => {
                 event!(info, session = %self.session, "session closed");
+                "closed"
+            }
+            // No server was told: what it has created goes when it expires.
+            Over::Closed => {
+                event!(warn, session = %self.session, disconnected = ?now.since(self.since), "session left");
                 "closed"
             }
             Over::Expired => {
@@ -303,7 +306,7 @@ impl Life {
         }
         self.since = now;
         self.rounds = 0;
-        self.tell_at = now + Duration::from_secs(1);
+        self.outage.begins();
         #[cfg(feature = "tracing")]
         {
             self.connecting = tracing::info_span!(
@@ -326,8 +329,12 @@ impl Life {
 }
 
 /// The time for the first connection is over, or no waiting can help.
-pub(super) fn not_opened(causes: &Unreachable, limit: Duration) {
-    event!(warn, limit = ?limit, errors = causes.to_string(), "no session opened");
+pub(super) fn not_opened(causes: &Unreachable, limit: Duration, outage: &Outage) {
+    if outage.is_first_refusal() {
+        event!(warn, limit = ?limit, errors = causes.to_string(), "no session opened");
+    } else {
+        event!(debug, limit = ?limit, errors = causes.to_string(), "no session opened");
+    }
 }
 
 impl Drop for Life {

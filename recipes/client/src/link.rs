@@ -21,7 +21,7 @@ use super::clock::{self, instant_in};
 use super::core::{Core, Shared};
 use super::frames::{Frames, nonsense};
 use super::handshake::{Handshake, Opened};
-use super::life::{self, Life, Loss};
+use super::life::{self, Life, Loss, Outage};
 use super::options::Limits;
 use super::race::{self, Ended};
 use super::request::{Real, notification};
@@ -37,9 +37,10 @@ pub(super) fn drive(
     shared: Arc<Shared>,
     handshake: Handshake,
     limits: Limits,
-) -> impl Future<Output = ()> + Send {
+    outage: &Outage,
+) -> impl Future<Output = ()> + Send + use<> {
     let abandoned = Abandoned(shared.clone());
-    let life = Life::begin(&handshake.servers, shared.clock.now());
+    let life = Life::begin(&handshake.servers, outage, shared.clock.now());
     #[cfg(feature = "tracing")]
     let span = life.span();
     let work = async move {

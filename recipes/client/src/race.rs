@@ -281,8 +281,8 @@ impl Race<'_> {
             self.next_ask = now;
         }
         let failure = self.shared.attempts().fail(attempt.id, why);
-        if let Some((failure, is_news)) = failure {
-            self.life.attempt_failed(&failure, is_news);
+        if let Some(failure) = failure {
+            self.life.attempt_failed(&failure);
         }
     }
 }

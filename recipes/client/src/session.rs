@@ -16,7 +16,7 @@ use super::alarms::{Alarm, Alarms};
 use super::clock::instant_in;
 use super::core::{Missed, Shared, shuffle};
 use super::handshake::Handshake;
-use super::life;
+use super::life::{self, Outage};
 use super::link;
 use super::options::Options;
 use super::request::Ask;
@@ -32,7 +32,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) async fn open(connect_string: &str, options: &Options) -> Result<Arc<Session>, Error> {
+    pub(super) async fn open(
+        connect_string: &str,
+        options: &Options,
+        outage: &Outage,
+    ) -> Result<Arc<Session>, Error> {
         let runtime = Handle::try_current()
             .map_err(|_| ErrorKind::BadInput("a session is opened within a tokio runtime".to_owned()))?;
         let (mut servers, root) = address::parse(connect_string)?;
@@ -42,7 +46,7 @@ impl Session {
         has_drivers()?;
         let root = root.taking(options.max_request_bytes);
         let shared = Arc::new(Shared::new(options.session_timeout, count, root, options.max_ephemeral_bytes));
-        runtime.spawn(link::drive(shared.clone(), handshake, limits));
+        runtime.spawn(link::drive(shared.clone(), handshake, limits, outage));
         // From here on the session ends with this value, even if the future is dropped.
         let session = Arc::new(Session::new(shared, options.acl.clone(), runtime));
         let until = session.shared.clock.now() + limits.connect_timeout;
@@ -52,7 +56,7 @@ impl Session {
             _ => {}
         }
         let causes = session.shared.attempts().causes(limits.connect_timeout);
-        life::not_opened(&causes, limits.connect_timeout);
+        life::not_opened(&causes, limits.connect_timeout, outage);
         session.shared.end(Over::Closed);
         Err(Error::unreachable(causes))
     }

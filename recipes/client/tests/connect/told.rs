@@ -14,8 +14,9 @@ use std::time::Duration;
 use tracing::field::{Field, Visit};
 use tracing::{Dispatch, Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
-use zk_client::{Client, Options};
+use zk_client::{Client, Connector, Options};
 use zk_protocol::wire::number;
+use zk_recipes::supervisor::Connect;
 use zk_recipes::zk::ZooKeeper;
 
 /// What was told: level, message and fields of each event, and the fields of spans.
@@ -181,6 +182,49 @@ fn an_outage_is_told_again_and_again_at_growing_intervals() {
         for part in ["disconnected=", "rounds=", &first, &second, "connection refused"] {
             assert!(outage[0].contains(part), "{part} in {outage:?}");
         }
+    });
+}
+
+/// A supervisor opens one session after the other until a server is there.
+#[test]
+fn an_outage_over_many_attempts_for_a_session_is_one() {
+    logged(async |log| {
+        let ((_one, first), (_other, second)) = (closed(), closed());
+        let options = Options::new(Duration::from_secs(4)).with_connect_timeout(Duration::from_millis(300));
+        let connector = Connector::new(format!("{first},{second}"), options);
+        for _ in 0..8 {
+            connector.open().await.expect_err("nobody listens");
+        }
+        let told = log.lines(Level::INFO);
+        let of = |event: &str| told.iter().filter(|line| line.starts_with(event)).count();
+        assert_eq!((of("attempt failed"), of("no session opened")), (2, 1), "each once: {told:?}");
+        assert!((1..=2).contains(&of("no server can be used")), "after 1 and 2 s: {told:?}");
+    });
+}
+
+#[test]
+fn a_close_without_a_connection_is_no_confirmed_one() {
+    logged(async |log| {
+        let connections = Arc::new(Mutex::new(Vec::new()));
+        let accepted = connections.clone();
+        let server = serves(move |mut peer| {
+            let mut accepted = accepted.lock().expect("no panic");
+            accepted.push(peer.stream.try_clone().expect("it is open"));
+            // The first connection alone.
+            if accepted.len() == 1 {
+                drop(accepted);
+                thread::spawn(move || {
+                    peer.welcomes(10_000);
+                    peer.goes_on();
+                });
+            }
+        });
+        let zk = open(&server, Options::new(Duration::from_secs(10))).await;
+        hang_up(&connections);
+        log.comes("session suspect").await;
+        zk.close(Duration::from_millis(100)).await.expect_err("nobody confirms it");
+        log.comes("session left").await;
+        assert!(log.lines(Level::INFO).iter().all(|line| !line.starts_with("session closed")));
     });
 }
 
