@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use signal_hook::low_level::signal_name;
+use signal_hook::low_level::{emulate_default_handler, signal_name};
 use std::ffi::c_int;
 use std::io::{Write, stderr};
 use std::process::ExitCode;
@@ -45,9 +45,13 @@ impl Interrupt {
             [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !stays_ignored(*signal)).collect();
         let of = Interrupt { stop: Arc::default(), came: Arc::default(), farewell: Arc::default() };
         let is_second = Arc::<AtomicBool>::default();
+        let mut which = Vec::new();
         for signal in &heard {
-            // The order matters: a signal is the second one if an earlier one has set the flag.
+            which.push(Arc::<AtomicBool>::default());
+            // The order matters: a signal is the second one if an earlier one has set the flag. Of two that two threads handle at the
+            // same time neither finds it set: then the thread below finds both.
             flag::register_usize(*signal, of.came.clone(), usize::try_from(*signal)?)
+                .and_then(|_| flag::register(*signal, which[which.len() - 1].clone()))
                 .and_then(|_| flag::register_conditional_default(*signal, is_second.clone()))
                 .and_then(|_| flag::register(*signal, is_second.clone()))
                 .context("cannot listen to signals")?;
@@ -55,10 +59,16 @@ impl Interrupt {
         let mut signals = Signals::new(&heard).context("cannot listen to signals")?;
         let told = of.clone();
         let listens = move || {
+            let mut all = signals.forever();
             if !told.has_come() {
-                signals.forever().next();
+                all.next();
             }
-            told.hear();
+            let are_two = || which.iter().filter(|one| one.load(Ordering::SeqCst)).count() > 1;
+            if !are_two() {
+                told.hear();
+            }
+            while !are_two() && all.next().is_some() {}
+            let _ = emulate_default_handler(told.signal());
         };
         std::thread::Builder::new()
             .name("signals".to_owned())
