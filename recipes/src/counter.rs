@@ -395,13 +395,9 @@ impl<Z: ZooKeeper> Counter<Z> {
     /// Creates the directory of the receipts, and what is missing above.
     async fn make(&self) -> Result<(), Error> {
         let parents = self.options.parents;
-        let mode = match parents {
-            Parents::Persistent => CreateMode::Persistent,
-            Parents::Container | Parents::MustExist => CreateMode::Container,
-        };
         let made = until_answered(&self.zk, || async {
             let above = (parents != Parents::MustExist).then(|| parents.make(&self.zk, &self.path));
-            let below = self.zk.create(&path::join(&self.path, "receipts"), &[], mode);
+            let below = self.zk.create(&path::join(&self.path, "receipts"), &[], parents.mode());
             behind(above, below).await?
         });
         match made.await {

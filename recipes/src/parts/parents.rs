@@ -21,6 +21,14 @@ pub enum Parents {
 }
 
 impl Parents {
+    /// The mode of a directory. One that must exist is not created, but what a recipe has below it is.
+    pub(crate) fn mode(self) -> CreateMode {
+        match self {
+            Parents::Persistent => CreateMode::Persistent,
+            Parents::Container | Parents::MustExist => CreateMode::Container,
+        }
+    }
+
     /// Sends the creates of every level; requests sent later come behind them. The caller must [await](Making::done) the
     /// replies.
     pub(crate) fn make<Z: ZooKeeper>(
@@ -28,10 +36,7 @@ impl Parents {
         zk: &Z,
         directory: &str,
     ) -> Making<Z, impl Future<Output = Result<Created, Error>> + Send + use<Z>> {
-        let mode = match self {
-            Parents::Persistent => CreateMode::Persistent,
-            Parents::Container | Parents::MustExist => CreateMode::Container,
-        };
+        let mode = self.mode();
         let levels = levels_of(directory).into_iter().map(|level| (zk.create(&level, &[], mode), level));
         Making { zk: zk.clone(), levels: levels.collect() }
     }

@@ -13,7 +13,7 @@ use crate::parts::contenders::Contenders;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
 use crate::parts::retry::{again, connected, unless_again};
-use crate::zk::{CreateMode, Error, ErrorKind, Stat, ZooKeeper, path};
+use crate::zk::{Error, ErrorKind, Stat, ZooKeeper, path};
 
 /// Idle consumers.
 const TAKERS: Marks = Marks::standard(&["-taker-"]);
@@ -134,10 +134,7 @@ impl Layout {
 
     /// Creates missing znodes, pipelined, and checks the mode. Returns the next number.
     pub(super) async fn make<Z: ZooKeeper>(&self, zk: &Z) -> Result<u32, Error> {
-        let mode = match self.parents {
-            Parents::Persistent => CreateMode::Persistent,
-            Parents::Container | Parents::MustExist => CreateMode::Container,
-        };
+        let mode = self.parents.mode();
         loop {
             let status = connected(zk).await?;
             let above = (self.parents != Parents::MustExist).then(|| {
