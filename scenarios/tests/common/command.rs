@@ -192,14 +192,14 @@ impl Running {
         }
     }
 
-    /// Waits until the run has started a number of servers again, however long a busy machine takes for that. Then asks
+    /// Waits until the run has started a server again so many times, however long a busy machine takes for that. Then asks
     /// the run for its results: the status is that of SIGINT, unless a promise is broken.
-    pub fn until_restarted(&mut self, sim: &Sim, servers: usize, restarts: usize) -> Output {
+    pub fn until_restarted(&mut self, sim: &Sim, restarts: usize) -> Output {
         let seen = RefCell::new(BTreeSet::new());
         self.wait_until(|| {
             let running = listed(sim.temporary.path()).filter(|(_, line)| line.contains("QuorumPeerMain"));
-            seen.borrow_mut().extend(running.map(|(id, _)| id));
-            seen.borrow().len() >= servers + restarts
+            seen.borrow_mut().extend(running.map(|(id, line)| (id, configuration(&line).to_owned())));
+            restarted(&seen.borrow()) >= restarts
         });
         signal("INT", self.id());
         self.output()
@@ -220,6 +220,18 @@ impl Drop for Running {
             let _ = child.wait();
         }
     }
+}
+
+/// How often a server was started again, of processes and their configurations. An ensemble that meets a port in use begins
+/// anew with new configurations: none of its servers was started again.
+pub fn restarted<T>(seen: &BTreeSet<(T, String)>) -> usize {
+    let configurations: BTreeSet<&String> = seen.iter().map(|(_, file)| file).collect();
+    seen.len() - configurations.len()
+}
+
+/// The configuration of a server: the last word of its command line.
+fn configuration(line: &str) -> &str {
+    line.split_whitespace().next_back().expect("it names a class")
 }
 
 /// Looks again and again.

@@ -103,7 +103,7 @@ fn clients_stay_while_every_server_is_restarted_in_its_turn() {
     let sim = Sim::new();
     let rolling = ["--servers", "3", "--faults", "rolling-restart", "--for", "10m", "--format", "json"];
     let mut run = sim.start(&[&["long-holds", "--clients", "2"], &rolling[..]].concat());
-    let output = run.until_restarted(&sim, 3, 3);
+    let output = run.until_restarted(&sim, 3);
     let sum = last(&output);
     assert_eq!(output.status.code(), Some(128 + number_of("INT")), "{}", told(&output));
     assert!(sum["kills"].as_u64() >= Some(3) && sum["disconnects"].as_u64() > Some(0), "{sum}");
