@@ -6,6 +6,7 @@
 //! | [`Read`], [`Write`] | [`SharedLock`](crate::SharedLock) |
 //! | [`Revocable`]`<Read>`, [`Revocable`]`<Write>` | [`RevocableLock`](crate::RevocableLock) |
 //! | [`Revocable`]`<Read>`, [`Revocable`]`<Exclusive>` | [`PriorityLock`](crate::PriorityLock) |
+//! | [`Permits`] | [`Semaphore`](crate::Semaphore) |
 //!
 //! A function over any hold is generic over the [`Mode`]:
 //!
@@ -53,7 +54,7 @@ pub trait Mode: sealed::Sealed + Send + Sync + 'static {
     }
 }
 
-/// A mode in which no holder can be asked to release: [`Exclusive`], [`Read`] or [`Write`].
+/// A mode in which no holder can be asked to release: [`Exclusive`], [`Read`], [`Write`] or [`Permits`].
 pub trait Irrevocable: Mode {}
 
 /// The mode of a writer that can be downgraded: [`Write`] or [`Revocable`]`<Write>`.
@@ -74,6 +75,10 @@ pub enum Read {}
 #[derive(Debug)]
 pub enum Write {}
 
+/// Held by as many clients at a time as there are permits for.
+#[derive(Debug)]
+pub enum Permits {}
+
 /// Held in the mode `M` by a client that can be asked to release.
 #[derive(Debug)]
 pub struct Revocable<M>(PhantomData<M>, std::convert::Infallible);
@@ -88,7 +93,7 @@ macro_rules! irrevocable {
     )*};
 }
 
-irrevocable!(Exclusive, Read, Write);
+irrevocable!(Exclusive, Read, Write, Permits);
 
 impl<M> sealed::Sealed for Revocable<M> {}
 

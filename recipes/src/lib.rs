@@ -50,6 +50,7 @@
 //! | [`shared_lock`] | a lock of many readers or one writer |
 //! | [`revocable_lock`] | a shared lock whose holders and waiters can be asked, or forced, to release |
 //! | [`priority_lock`] | a revocable lock with priorities |
+//! | [`semaphore`] | a number of permits, granted in the order of the requests |
 //! | [`two_phase_commit`] | all sites commit, or all abort |
 //! | [`election`] | leader election, and a record that the leader has begun |
 //! | [`supervisor`] | what keeps recipes alive over many sessions |
@@ -70,7 +71,7 @@
 //!
 //! | field of a span | meaning |
 //! |---|---|
-//! | `recipe` | `names`, `config`, `group`, `barrier`, `double_barrier`, `queue`, `priority_queue`, `lock`, `shared_lock`, `revocable_lock`, `priority_lock`, `two_phase_commit`, `election`; `duty` of a clean-up |
+//! | `recipe` | `names`, `config`, `counter`, `group`, `barrier`, `double_barrier`, `queue`, `priority_queue`, `lock`, `shared_lock`, `revocable_lock`, `priority_lock`, `semaphore`, `two_phase_commit`, `election`; `duty` of a clean-up |
 //! | `path` | the recipe's znode or directory; of a guard, its own znode |
 //! | `session` | the session's id, as ZooKeeper's logs write it |
 //! | `token` | the fencing token, once something is granted |
@@ -125,6 +126,7 @@ pub mod priority_lock;
 pub mod priority_queue;
 pub mod queue;
 pub mod revocable_lock;
+pub mod semaphore;
 pub mod shared_lock;
 pub mod supervisor;
 pub mod two_phase_commit;
@@ -154,6 +156,7 @@ pub use queue::{
     Claimed, Consumer, ConsumerOptions, Delivery, Idle, Item, Order, Producer, Queue, QueueOptions,
 };
 pub use revocable_lock::{RevocableLock, RevocableLockOptions};
+pub use semaphore::{PermitHolder, Semaphore, SemaphoreOptions};
 pub use shared_lock::{SharedLock, SharedLockOptions};
 pub use supervisor::Supervisor;
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, Vote, Voted};

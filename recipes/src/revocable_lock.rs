@@ -137,7 +137,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         let turn = self.contenders.wait_turn(&self.zk, &contender, look, conflicts(role));
         match first(own.must_go(), turn).await {
             Either::Left(error) => return Err(error),
-            Either::Right(turn) => turn?,
+            Either::Right(turn) => _ = turn?,
         }
         self.tenure(contender, own)
     }

@@ -43,8 +43,8 @@ pub(crate) struct Contenders {
 
 /// Names in the directory, and the connection over which they were requested.
 pub(crate) struct ContenderList {
-    names: Vec<String>,
-    connection: u32,
+    pub names: Vec<String>,
+    pub connection: u32,
 }
 
 /// The znode with which a client joins.
@@ -245,20 +245,24 @@ impl Contenders {
         while_connected(zk, attempt).await
     }
 
-    /// Steps 2 and 3: waits until no contender ahead has a role that `conflicts`.
+    /// Steps 2 and 3: waits until no contender ahead has a role that `conflicts`. Returns whether it was so at the first look.
     pub(crate) async fn wait_turn<Z: ZooKeeper>(
         &self,
         zk: &Z,
         contender: &OwnContender,
         mut look: Option<ContenderList>,
         conflicts: fn(Role) -> bool,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
+        let mut is_first_look = true;
         loop {
             let list = match look.take() {
                 Some(list) => list,
                 None => self.list(zk, contender).await?,
             };
-            let Some(nearest) = self.judge(zk, contender, list, conflicts).await? else { return Ok(()) };
+            let Some(nearest) = self.judge(zk, contender, list, conflicts).await? else {
+                return Ok(is_first_look);
+            };
+            is_first_look = false;
             if let Some(nearest) = nearest {
                 self.wait(zk, &nearest).await?;
             }

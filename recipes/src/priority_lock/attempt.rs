@@ -7,15 +7,13 @@ use crate::parts::contenders::{Joining, OwnContender, Seen, czxids, is_good};
 use crate::parts::naming::{READ, Role};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::behind;
-use crate::parts::retry::{again, connected, reconnected, until_answered};
+use crate::parts::promotion::{self, Promotion, delete};
+use crate::parts::retry::{again, connected, until_answered};
 use crate::parts::revoke;
 use crate::parts::select::first;
 use crate::parts::tenure::{Grant, Tenure, margin_in};
 use crate::shared_lock::conflicts;
-use crate::zk::duty::{answered, settle};
-use crate::zk::{
-    CreateMode, Duty, Error, ErrorKind, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path,
-};
+use crate::zk::{CreateMode, Duty, Error, ErrorKind, Listing, Op, Stat, Status, Time, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::{Either, try_join_all};
 use std::cmp::Ordering;
@@ -80,10 +78,6 @@ pub(super) fn look<Z: ZooKeeper>(
         };
         Ok(View { writers, readers, waiting, held })
     }
-}
-
-fn delete(path: &str, version: Option<i32>) -> Op {
-    Op::Delete { path: path.to_owned(), version }
 }
 
 impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
@@ -205,30 +199,26 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         if let Some(error) = self.own.as_ref().and_then(|own| own.must_go().now_or_never()) {
             return Err(error);
         }
-        let zk = &self.lock.zk;
+        let zk = &self.lock.zk.clone();
         let status = connected(zk).await?;
         let making = match &view.held {
             Some(_) => None,
             None => Some(self.lock.options.parents.make_for(zk, &self.held)?),
         };
-        // Narrowed before the request is sent: afterwards either znode may exist.
-        let all = vec![vec![delete(&self.held, None)], vec![delete(&self.contender.path, None)]];
-        self.contender.armed.narrow(Duty::FirstOf { all, then: None });
+        self.promotion().begin();
         let granting = zk.multi(self.granting(view));
         let own = self.watched_holder();
-        let token = match behind(making, granting).await? {
-            Ok(results) => results.iter().find_map(written_at),
-            Err(e) if e.is_connection_loss() => return self.granted_unheard(status).await,
-            Err(e) => {
-                if !e.is_outcome_unknown() {
-                    self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
-                }
-                return self.refused(e, status).await.map(|()| None);
-            }
-        };
-        let token =
-            token.ok_or_else(|| ErrorKind::Unexpected("a transaction that says less than it did".into()))?;
-        Ok(Some((own, token)))
+        let answer = behind(making, granting).await?;
+        let is_lost = matches!(&answer, Err(e) if e.is_connection_loss());
+        match self.promotion().outcome(zk, status, answer).await {
+            Ok(token) => Ok(token.map(|token| (if is_lost { self.watched_holder() } else { own }, token))),
+            Err(e) => self.refused(e, status).await.map(|()| None),
+        }
+    }
+
+    fn promotion(&mut self) -> Promotion<'_> {
+        let Attempt { lock, contender, held, .. } = self;
+        Promotion { directory: &lock.directory, contender, held }
     }
 
     /// Watches the znode that stands for the hold, for revocations.
@@ -261,45 +251,12 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// The reply to the grant was lost: a barrier read tells the outcome.
-    async fn granted_unheard(&mut self, before: Status) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
-        let zk = &self.lock.zk;
-        let mut status = reconnected(zk, before).await?;
-        let granted = loop {
-            let (settled, stat) = (settle(zk, &self.lock.directory), zk.exists(&self.held));
-            let settled = answered(Some(settled)).await;
-            match settled.and(stat.await) {
-                Ok(stat) => break stat.filter(|stat| stat.ephemeral_owner == zk.session()),
-                Err(e) => {
-                    again(zk, status, e).await?;
-                    status = connected(zk).await?;
-                }
-            }
-        };
-        match granted {
-            Some(stat) => Ok(Some((self.watched_holder(), stat.czxid))),
-            None => {
-                self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
-                Ok(None)
-            }
-        }
-    }
-
     /// Confirms the hold on the current connection: on another one it may be over already.
     async fn into_tenure(self, own: OwnedNode<Z>, token: i64) -> Result<Tenure<Z>, Error> {
         let Attempt { lock: PriorityLock { zk, options, .. }, contender, held, .. } = self;
         let mut armed = contender.armed;
         armed.narrow(Duty::Path(held.clone()));
-        loop {
-            let status = connected(zk).await?;
-            if own.is_removed() {
-                return Err(ErrorKind::Removed(held).into());
-            }
-            if own.is_confirmed(status) {
-                break;
-            }
-            own.read(status).await;
-        }
+        promotion::confirm(zk, &own).await?;
         let grant = Grant {
             recipe: super::RECIPE,
             path: held,
@@ -372,14 +329,6 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             Either::Left(error) => Err(error),
             Either::Right(gone) => gone,
         }
-    }
-}
-
-/// The zxid of the transaction that granted the hold.
-fn written_at(result: &OpResult) -> Option<i64> {
-    match result {
-        OpResult::Set(stat) => Some(stat.mzxid),
-        _ => None,
     }
 }
 

@@ -36,7 +36,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 Err(e) => return Err(e),
             };
             match contenders.wait_turn(&self.core.zk, &own, look, EVERYBODY).await {
-                Ok(()) => {
+                Ok(_) => {
                     *contender = Some(own);
                     if !self.known.is_empty() {
                         self.look_again(self.ahead.amount(1)).await?;
