@@ -17,6 +17,7 @@ mod foreign;
 mod group;
 mod lock;
 mod names;
+mod permits;
 mod persistent_node;
 mod priority_lock;
 mod queue;
@@ -265,6 +266,7 @@ impl Kind {
             Kind::Group => &group::GROUP,
             Kind::PersistentNode => &persistent_node::PERSISTENT_NODE,
             Kind::SharedCounter => &counter::SHARED_COUNTER,
+            Kind::Permits => &permits::PERMITS,
             Kind::Semaphore => &foreign::SEMAPHORE,
             Kind::Counter => &foreign::COUNTER,
             Kind::Partition => &foreign::PARTITION,

@@ -19,11 +19,20 @@ const PLAIN_LOCKS: Kinds = one(Kind::Lock) | one(Kind::PriorityLock);
 const PRIORITY: Kinds = one(Kind::PriorityLock);
 const SHARED: Kinds = one(Kind::SharedLock) | one(Kind::RevocableLock);
 const REVOCABLE: Kinds = one(Kind::RevocableLock) | one(Kind::PriorityLock);
-const LOCKS: Kinds = PLAIN_LOCKS | SHARED;
+const PERMITS: Kinds = one(Kind::Permits);
+const LOCKS: Kinds = PLAIN_LOCKS | SHARED | PERMITS;
 const ELECTION: Kinds = one(Kind::Election);
 const CONTESTS: Kinds = LOCKS | ELECTION;
+/// The contests in which a hold excludes others.
+const EXCLUSIVE: Kinds = CONTESTS & !PERMITS;
+/// The contests whose holders have a directory of their own.
+const TWO_ROOMS: Kinds = PRIORITY | PERMITS;
 /// The contests that serve their contenders in the order in which they came.
-const IN_ORDER: Kinds = CONTESTS & !PRIORITY;
+const IN_ORDER: Kinds = CONTESTS & !TWO_ROOMS;
+/// The locks that are granted when nobody conflicts.
+const GRANTED: Kinds = PLAIN_LOCKS | PERMITS;
+/// The kinds of which as many clients hold one as there are permits.
+const LEASED: Kinds = SEMAPHORE | PERMITS;
 const BARRIER: Kinds = one(Kind::Barrier);
 const DOUBLE_BARRIER: Kinds = one(Kind::DoubleBarrier);
 const QUEUES: Kinds = one(Kind::Queue) | one(Kind::PriorityQueue);
@@ -101,7 +110,7 @@ properties! {
         DoneIsDone: An1 of RECIPES;
         ReasonOfFailure: An2 of RECIPES;
         NothingDone: An3 of RECIPES;
-        JustifiedGrant: Mx4 of PLAIN_LOCKS, Rw2 of SHARED, Le3 of ELECTION;
+        JustifiedGrant: Mx4 of GRANTED, Rw2 of SHARED, Le3 of ELECTION;
         FencingToken: Mx5 of LOCKS, Le2 of ELECTION;
         WakeUpToCome: Mx7 of CONTESTS, Db7 of DOUBLE_BARRIER;
         ReadersTogether: Rw4 of SHARED;
@@ -138,10 +147,10 @@ properties! {
         TrueConflict: Ct3 of SHARED_COUNTER;
     }
     Safety, false {
-        FencedResource: Mx1 of CONTESTS;
+        FencedResource: Mx1 of EXCLUSIVE;
         Exclusion: Mx2 of PLAIN_LOCKS, Rw1 of SHARED, Le1 of ELECTION;
         RawExclusion: Mx3 of PLAIN_LOCKS, Rw1 of SHARED, Le1 of ELECTION;
-        OrderOfGrants: Mx6 of IN_ORDER, Mx15 of PRIORITY;
+        OrderOfGrants: Mx6 of IN_ORDER, Mx15 of TWO_ROOMS;
         NoOvertaking: Rw3 of SHARED;
         ClosedBarrier: Ba1 of BARRIER;
         EnterTogether: Db1 of DOUBLE_BARRIER;
@@ -158,10 +167,10 @@ properties! {
         NoLostUpdate: Cf7 of CONFIG;
         OneOwner: Ns1 of NAMES, Pa1 of PARTITION;
         UniqueNames: Ns2 of NAMES;
-        OneAtATime: Sv1 of CONTESTS;
+        OneAtATime: Sv1 of EXCLUSIVE;
         LastData: Pn3 of PERSISTENT_NODE;
         Lookups: Ns5 of NAMES;
-        Leases: Sm1 of SEMAPHORE;
+        Leases: Sm1 of LEASED;
         ExactCount: Co1 of COUNTER;
     }
     Liveness, true {
@@ -178,14 +187,14 @@ properties! {
         DeadMembersLeave: Gm3 of GROUP;
         AfterExpiry: Gm6 of GROUP;
         MembersAsReported: Gm9 of GROUP;
-        HeldAgain: Sv2 of CONTESTS;
+        HeldAgain: Sv2 of EXCLUSIVE;
         ThereInTheEnd: Pn1 of PERSISTENT_NODE;
         EveryPartIsOwned: Pa2 of PARTITION;
     }
     Cost, false {
         CostOfACall: An4 of RECIPES;
         Budget: Mx13 of CONTESTS, Ba3 of BARRIER, Db8 of DOUBLE_BARRIER;
-        WakeUps: Mx13 of PLAIN_LOCKS, Rw5 of SHARED, Le7 of ELECTION, Ba3 of BARRIER, Db8 of DOUBLE_BARRIER, Qu7 of QUEUES,
+        WakeUps: Mx13 of GRANTED, Rw5 of SHARED, Le7 of ELECTION, Ba3 of BARRIER, Db8 of DOUBLE_BARRIER, Qu7 of QUEUES,
             Tc12 of COMMIT, Gm7 of GROUP, Cf8 of CONFIG;
         NothingLeft: Mx11 of CONTESTS, Ba4 of BARRIER, Db10 of DOUBLE_BARRIER, Qu9 of QUEUES,
             Pn4 of PERSISTENT_NODE;

@@ -300,8 +300,7 @@ impl<Z: ZooKeeper> Semaphore<Z> {
                 Some(listing) => (listing, None),
                 None => self.look(arms).await?,
             };
-            let Some(room) = listing.as_ref().map(Room::of).filter(|room| room.permits.is_some()) else {
-                self.make(listing.as_ref(), self.permits).await?;
+            let Some(room) = self.room(listing.as_ref()).await? else {
                 arms = false;
                 continue;
             };
@@ -335,10 +334,7 @@ impl<Z: ZooKeeper> Semaphore<Z> {
                 Some(listing) => listing,
                 None => self.look(false).await?.0,
             };
-            let Some(room) = listing.as_ref().map(Room::of).filter(|room| room.permits.is_some()) else {
-                self.make(listing.as_ref(), self.permits).await?;
-                continue;
-            };
+            let Some(room) = self.room(listing.as_ref()).await? else { continue };
             if !is_enough(&room, permits)? {
                 return Ok(None);
             }
@@ -388,11 +384,22 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         }
     }
 
+    /// What a list of `held` tells. `None`: nothing told the number of permits, and it was made.
+    async fn room(&self, held: Option<&Listing>) -> Result<Option<Room>, Error> {
+        if let Some(room) = held.map(Room::of).filter(|room| room.permits.is_some()) {
+            return Ok(Some(room));
+        }
+        let status = connected(&self.zk).await?;
+        match self.make(held, self.permits).await {
+            Ok(_) => Ok(None),
+            Err(e) => again(&self.zk, status, e).await.map(|()| None),
+        }
+    }
+
     /// Makes the number of permits known, with the directory of holders if that is missing too. Of clients with different numbers
-    /// one succeeds.
-    async fn make(&self, held: Option<&Listing>, permits: u32) -> Result<(), Error> {
+    /// one succeeds. Returns whether this one has.
+    async fn make(&self, held: Option<&Listing>, permits: u32) -> Result<bool, Error> {
         let zk = &self.zk;
-        let status = connected(zk).await?;
         let first = match held {
             None if self.options.parents == Parents::MustExist => return Err(ErrorKind::NoNode.into()),
             None => self.create(self.held.clone()),
@@ -406,9 +413,9 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         };
         match behind(making, zk.multi(vec![first, self.create(self.total(permits))])).await? {
             // Refused: another client has made it, or deleted the directory. The next list tells.
-            Ok(_) => Ok(()),
-            Err(e) if is_refused(&e) => Ok(()),
-            Err(e) => again(zk, status, e).await,
+            Ok(_) => Ok(true),
+            Err(e) if is_refused(&e) => Ok(false),
+            Err(e) => Err(e),
         }
     }
 
@@ -472,8 +479,14 @@ impl<Z: ZooKeeper> Semaphore<Z> {
     /// Step 6.
     async fn change(&self, permits: u32) -> Result<(), Error> {
         some(permits)?;
-        let zk = &self.zk;
         let mut is_in_doubt = false;
+        let changed = self.change_unless_so(permits, &mut is_in_doubt).await;
+        changed.map_err(|e| if is_in_doubt { e.while_in_doubt() } else { e })
+    }
+
+    /// Changes the number of permits unless it is the wanted one. In doubt, a change that was sent may be applied.
+    async fn change_unless_so(&self, permits: u32, is_in_doubt: &mut bool) -> Result<(), Error> {
+        let zk = &self.zk;
         loop {
             let status = connected(zk).await?;
             let settled = is_in_doubt.then(|| settle(zk, &self.directory));
@@ -482,19 +495,20 @@ impl<Z: ZooKeeper> Semaphore<Z> {
             let Some(listing) = unless_again(zk, status, answer.and(present(listing.await))).await? else {
                 continue;
             };
-            let Some(before) = listing.as_ref().and_then(|listing| Room::of(listing).permits) else {
-                self.make(listing.as_ref(), permits).await?;
-                continue;
+            let changed = match listing.as_ref().and_then(|listing| Room::of(listing).permits) {
+                Some(before) if before == permits => return Ok(()),
+                Some(before) => {
+                    let ops = vec![delete(&self.total(before), None), self.create(self.total(permits))];
+                    zk.multi(ops).await.map(|_| true)
+                }
+                None => self.make(listing.as_ref(), permits).await,
             };
-            if before == permits {
-                return Ok(());
-            }
-            let ops = vec![delete(&self.total(before), None), self.create(self.total(permits))];
-            match zk.multi(ops).await {
-                Ok(_) => return Ok(()),
+            match changed {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
                 Err(e) if is_refused(&e) => {}
                 Err(e) => {
-                    is_in_doubt |= e.is_outcome_unknown();
+                    *is_in_doubt |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
             }

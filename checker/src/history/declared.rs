@@ -169,6 +169,8 @@ named! {
         PersistentNode = "persistent_node",
         /// A number that clients add to, as the library's recipe keeps it.
         SharedCounter = "shared_counter",
+        /// A number of permits, as the library's recipe grants them.
+        Permits = "permits",
         /// A lock that several clients hold at once: see [`Object::size`].
         Semaphore = "semaphore",
         /// A number that clients add to, in whatever way. This kind and the following ones are for foreign programs only.

@@ -114,6 +114,8 @@ named! {
         /// Holds: holds the object over many holds, until its work is done, from the call to the return. Persistent nodes: keeps
         /// the znode there; the argument is the first data, as stored, with the number 1 if the znode outlives its session.
         Keep = "keep",
+        /// Permits: changes their number, which is the argument.
+        Resize = "resize",
         /// Semaphores: waits for a lease.
         Lease = "lease",
         /// Semaphores, partitions, groups: releases the lease, part or membership. The argument names it if there are

@@ -67,7 +67,11 @@ fn nothing(evidence: &Evidence<'_>) -> Option<String> {
         return None;
     }
     let text = "nobody was ahead of its znode, from its creation on";
-    (!op.found_somebody && !evidence.is_interfered_with()).then(|| text.to_owned())
+    let own = evidence.scene.view.contender(op.node);
+    let contest = evidence.scene.view.contest(evidence.object);
+    // When the number of permits has changed, they may be too few.
+    let is_changed = own.is_some_and(|own| contest.changes_since(own.czxid) > 0);
+    (!op.found_somebody && !is_changed && !evidence.is_interfered_with()).then(|| text.to_owned())
 }
 
 /// Whether a call may have given up because it got no answer.

@@ -19,6 +19,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     order: Order::Creation,
     is_revoked_by: |_| false,
     watches_own: false,
+    permits: |_| None,
 };
 
 /// The operations that ask for a hold. Whatever the kind of lock, a recipe of a caller may use any of them.
@@ -44,7 +45,7 @@ pub(super) const GUARD: &[Call] = &[
 ];
 
 /// The created contender has the given data.
-fn has_its_data(evidence: &Evidence<'_>) -> Option<Judged> {
+pub(super) fn has_its_data(evidence: &Evidence<'_>) -> Option<Judged> {
     let given = evidence.given.first().filter(|given| !evidence.scene.text(**given).is_empty())?;
     let is_own = |effect: &&Effect| effect.act == Act::Creates && effect.place.part == Part::Member;
     let made = evidence.effects.iter().find(is_own)?;
@@ -105,10 +106,10 @@ const LINE: Value = Value {
     },
 };
 
-/// Whether contenders are listed in the order of their creation. A priority lock has another order.
+/// Whether contenders are listed in the order of their creation. Two directories have another order.
 fn is_in_order(evidence: &Evidence<'_>, told: Sym) -> bool {
     let scene = evidence.scene;
-    if scene.view.protocol(evidence.object).has_priorities() || evidence.is_interfered_with() {
+    if scene.view.protocol(evidence.object).has_rooms() || evidence.is_interfered_with() {
         return true;
     }
     let listed = scene.text(told).split(',').filter(|path| !path.is_empty());
@@ -117,11 +118,11 @@ fn is_in_order(evidence: &Evidence<'_>, told: Sym) -> bool {
     created.is_sorted()
 }
 
-/// Whether it names all contenders of the list that it has read; a contender deleted meanwhile may be missing. A
-/// priority lock has two lists.
+/// Whether it names all contenders of the list that it has read; a contender deleted meanwhile may be missing. Two
+/// directories have two lists.
 fn is_complete(evidence: &Evidence<'_>, told: Sym) -> bool {
     let view = evidence.scene.view;
-    if view.protocol(evidence.object).has_priorities() || evidence.is_interfered_with() {
+    if view.protocol(evidence.object).has_rooms() || evidence.is_interfered_with() {
         return true;
     }
     let Some(list) = view.op(evidence.id).list.filter(|list| list.zxid != 0) else { return true };

@@ -15,6 +15,7 @@ pub(super) static PRIORITY_LOCK: Recipe = Recipe::of_holds(
             matches!(verb, Verb::Ask | Verb::Force | Verb::Downgrade) || verb.asks_for().is_some()
         },
         watches_own: true,
+        permits: |_| None,
     },
     &[ASKS, &[Call::of(Verb::Downgrade)], REVOCABLE, GUARD],
 );

@@ -255,6 +255,9 @@ impl Rule for Guarded {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Believe { object, .. } = event.what {
+            if !Property::Exclusion.is_about(scene.kind(object)) {
+                return;
+            }
             out.premise(scene.rule(Property::Exclusion, object), object);
             let share = view.op(event.op).share;
             for first in &view.contest(object).believers {
@@ -312,6 +315,9 @@ impl Raw {
     fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, out: &mut Findings) {
         let view = scene.view;
         let (object, share) = (view.op(op).object, view.op(op).share);
+        if !Property::RawExclusion.is_about(scene.kind(object)) {
+            return;
+        }
         let rule = scene.rule(Property::RawExclusion, object);
         let by_belief = rule == scene.rule(Property::Exclusion, object);
         let cores = self.of(object);

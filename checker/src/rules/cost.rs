@@ -229,11 +229,17 @@ impl Cost {
             return;
         }
         let budget = &scene.object(op.object).budget;
-        let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
+        let allowed = budget.free_acquire + 1 + (op.wakes + Self::changes(scene, op)) * budget.per_wake_up;
         if op.sends == allowed + 1 && !out.only_counts(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
             Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }
+    }
+
+    /// How often the number of permits was changed since it stands in line. The change refuses a grant that is under way.
+    fn changes(scene: &Scene<'_>, op: &Op) -> u32 {
+        let own = scene.view.contender(op.node);
+        own.map_or(0, |own| scene.view.contest(op.object).changes_since(own.czxid))
     }
 
     /// Whether it must read other contenders to know their order, which no budget covers.
@@ -247,8 +253,10 @@ impl Cost {
             true => op.nodes == 1 && !op.found_somebody,
             false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
         };
-        // A less urgent contender may have been granted the priority lock in between.
-        let alone = alone && (!scene.view.protocol(op.object).has_priorities() || op.wakes == 0);
+        // Another contender may have been granted the hold in between, or the number of permits changed.
+        let alone = alone
+            && Self::changes(scene, op) == 0
+            && (!scene.view.protocol(op.object).has_rooms() || op.wakes == 0);
         if op.granted.index != scene.index || !op.calm || !alone || Self::looks_at_worn(scene, op) {
             return;
         }

@@ -66,6 +66,12 @@ impl Rule for Justified {
                     at,
                 )
             }
+            Unjust::TooMany(taken, permits) => (
+                format!(
+                    "with it {taken} permits were held, in that list or at the grant; there were {permits}"
+                ),
+                u32::MAX,
+            ),
             Unjust::NotAtOnce(replaced) => {
                 let at = scene.view.contender(replaced).map_or(u32::MAX, |replaced| replaced.deleted.index);
                 let (own, replaced) = (place(op.own), place(replaced));
@@ -168,7 +174,8 @@ impl Rule for FencingToken {
             let text = explain(what()).because(format!("its znode is {}", scene.contender(op.own)));
             return out.fail(rule, scene, op.object, &[own.created], text);
         }
-        if !firm || downgraded {
+        // Of holders beside each other, one may learn of its grant later than the next one.
+        if !firm || downgraded || scene.view.protocol(op.object).has_permits() {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
@@ -216,7 +223,7 @@ impl Rule for GrantOrder {
                 scene.contender(op.own)
             )
         };
-        if protocol.has_priorities() {
+        if protocol.has_rooms() {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
                 // As for every grant: if numbers do not show the order, a deleted contender is not ahead.

@@ -1,4 +1,5 @@
-//! SM-1 for semaphores of this project's clients: there are never more lease holders than leases.
+//! SM-1 for semaphores of this project's clients: there are never more lease holders than leases, nor more permits held than
+//! there are.
 //! [`claims`](crate::claims) judges the leases that foreign programs report.
 
 use crate::rule::prelude::*;
@@ -13,23 +14,36 @@ impl Rule for Leases {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };
         let of = scene.object(object);
+        let contest = scene.view.contest(object);
         // A foreign client may have deleted a lease without its holder's knowledge.
-        if !of.kind.recipe().has_leases || of.manner.reported || scene.is_interfered_with(object) {
+        let has_permits = contest.protocol.has_permits();
+        if !(of.kind.recipe().has_leases || has_permits)
+            || of.manner.reported
+            || scene.is_interfered_with(object)
+        {
             return;
         }
         out.premise(RuleId::Sm1, object);
-        let believers = scene.view.contest(object).believers.iter().copied();
+        let believers = contest.believers.iter().copied();
         let holders: Vec<OpId> = believers.filter(|op| stands(scene, *op)).collect();
-        if holders.len() <= of.size as usize || out.only_counts(RuleId::Sm1, object) {
+        let own = |op: &OpId| scene.view.contender(scene.view.op(*op).own);
+        // Those who hold keep what they have when the number becomes smaller.
+        let since = holders.iter().filter_map(own).map(|own| own.czxid).min();
+        let permits = since.and_then(|since| contest.most_permits_since(since)).filter(|_| has_permits);
+        let taken: u64 = holders.iter().map(|op| own(op).map_or(1, |own| own.permits.into())).sum();
+        let most = permits.unwrap_or(of.size);
+        if has_permits && permits.is_none() || taken <= most.into() || out.only_counts(RuleId::Sm1, object) {
             return;
         }
-        let mut text = explain(format!(
-            "{} got a lease at {}, and {} clients hold one at once; there are {} leases",
-            scene.actor(event.op),
-            scene.when(scene.now()),
-            holders.len(),
-            of.size
-        ));
+        let (actor, when) = (scene.actor(event.op), scene.when(scene.now()));
+        let mut text = explain(match has_permits {
+            true => format!(
+                "{actor} was granted permits at {when}, and {taken} are held at once; there are {most}"
+            ),
+            false => format!(
+                "{actor} got a lease at {when}, and {taken} clients hold one at once; there are {most} leases"
+            ),
+        });
         let since = |op: OpId| scene.view.op(op).believed;
         for other in holders.iter().filter(|op| **op != event.op) {
             text = text.because(format!(

@@ -12,6 +12,8 @@ pub(crate) struct Progress {
     reported: Vec<(ObjectId, u64)>,
     /// Reported readers.
     readers: Vec<OpId>,
+    /// By object with permits: the time since which a waiter could be granted.
+    grantable: Vec<Option<u64>>,
 }
 
 impl Progress {
@@ -53,9 +55,19 @@ impl Progress {
 }
 
 /// The time since which a free object has not been granted although an operation waits.
-fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
+fn standstill(scene: &Scene<'_>, contest: &Contest, grantable: Option<u64>) -> Option<u64> {
     let stands = scene.view.healed && contest.held == 0 && !contest.waiting.is_empty();
-    stands.then(|| contest.unheld_since.max(scene.view.calm_since))
+    let since = stands.then_some(contest.unheld_since);
+    since.into_iter().chain(grantable).min().map(|since| since.max(scene.view.calm_since))
+}
+
+/// Whether somebody waits in line who has nobody ahead, and enough permits are free.
+fn is_grantable(scene: &Scene<'_>, contest: &Contest) -> bool {
+    contest.protocol.has_permits()
+        && contest.waiting.iter().any(|op| {
+            let own = scene.view.contender(scene.view.op(*op).node).filter(|own| own.is_alive());
+            own.is_some_and(|own| scene.view.ahead_now(own).is_none())
+        })
 }
 
 impl Rule for Progress {
@@ -72,7 +84,10 @@ impl Rule for Progress {
             if contest.protocol.has_readers() && !contest.waiting.is_empty() {
                 self.readers(scene, object, out);
             }
-            let Some(since) = standstill(scene, contest) else { continue };
+            let grantable = slot(&mut self.grantable, at);
+            let last = view.now.at;
+            *grantable = is_grantable(scene, contest).then(|| grantable.unwrap_or(last));
+            let Some(since) = standstill(scene, contest, *grantable) else { continue };
             let bound = view.bound(object);
             if scene.at <= since.saturating_add(bound) || self.reported.contains(&(object, since)) {
                 continue;

@@ -31,18 +31,23 @@ impl Wake {
         let is_out = !own.is_alive() && own.by_foreign;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
-            let ahead =
-                ahead.filter(|ahead| ahead.object == op.object && (is_out || ahead.stands_before(own)));
+            // Whichever holder gives its permits back: a watch on one of them is not enough.
+            let is_enough = |ahead: &Contender| !ahead.is_held || !view.protocol(op.object).has_permits();
+            let ahead = ahead.filter(|ahead| {
+                ahead.object == op.object && is_enough(ahead) && (is_out || ahead.stands_before(own))
+            });
             // It is deleted, but not yet at the server of the watch: the notification will come.
             let server = view.server(watch.server);
             let to_come = |ahead: &Contender| ahead.is_alive() || server.may_come_to(ahead.gone);
-            let on_dir = ahead.is_none()
-                && watch.table == Table::Child
-                && Self::tells(scene, op, own, watch.path, to_come);
-            if watch.armed && (on_dir || ahead.is_some_and(to_come)) {
+            let on_dir = |to_come: &dyn Fn(&Contender) -> bool| {
+                let is_child = ahead.is_none() && watch.table == Table::Child;
+                is_child && Self::tells(scene, op, own, watch.path, to_come)
+            };
+            if watch.armed && (on_dir(&to_come) || ahead.is_some_and(to_come)) {
                 return Source::Adequate;
             }
-            if !watch.armed && (on_dir || ahead.is_some()) {
+            // Registered again, it tells of a deletion of which no notification will come.
+            if !watch.armed && (on_dir(&|_| true) || ahead.is_some()) {
                 idle.registers(scene, watch);
             }
         }
@@ -52,7 +57,7 @@ impl Wake {
     /// Whether its last list showed no contender ahead of it.
     fn has_no_reason(scene: &Scene<'_>, op: &Op, own: &Contender) -> bool {
         let view = scene.view;
-        let Some(list) = op.list.filter(|_| !view.protocol(op.object).has_priorities()) else {
+        let Some(list) = op.list.filter(|_| !view.protocol(op.object).has_rooms()) else {
             return false;
         };
         list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
@@ -75,7 +80,7 @@ impl Wake {
                 other.is_held == (room == Room::Held) && other.stands_before(own) && to_come(other)
             })
         };
-        !contest.protocol.has_priorities() || contest.from(0).any(blocks)
+        !contest.protocol.has_rooms() || contest.from(0).any(blocks)
     }
 
     /// Whether it is a reader with no writer ahead.

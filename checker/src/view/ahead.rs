@@ -23,13 +23,15 @@ pub(crate) enum Unjust {
     Ahead(u32),
     /// A conflicting contender was granted after the last list.
     Since(u32),
+    /// With its own, more permits were held, in the list of holds or at the grant, than there were.
+    TooMany(u64, u32),
     /// The connection was lost after the list was requested.
     Disconnected,
     /// A downgrade created its znode before or after the deletion of the writer's znode, not in the same transaction.
     NotAtOnce(u32),
 }
 
-/// The two lists from which a priority lock was granted.
+/// The two lists from which a transaction granted a hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandOver {
     pub(crate) op: OpId,
@@ -41,6 +43,9 @@ impl View {
     /// The first contender that stands ahead now.
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
         let contest = self.contest(own.object);
+        if contest.protocol.has_permits() {
+            return self.before_permits(own, contest.standing(), u64::MAX, Contender::is_alive);
+        }
         let first = contest.first();
         if contest.is_plain {
             return first.filter(|first| self.contenders[*first as usize].place < own.place);
@@ -56,6 +61,9 @@ impl View {
     pub(crate) fn ahead_at(&self, own: &Contender, zxid: u64) -> Option<u32> {
         let contest = self.contest(own.object);
         let from = contest.first_after(zxid);
+        if contest.protocol.has_permits() {
+            return self.before_permits(own, contest.from(from), zxid, |other| other.is_in(zxid));
+        }
         if contest.is_plain {
             let others = contest.from(from).map(|number| (number, &self.contenders[number as usize]));
             let mut ahead = others.take_while(|(_, other)| other.place < own.place);
@@ -66,6 +74,34 @@ impl View {
             other.is_in(zxid) && other.op != own.op && other.stands_before(own)
         };
         contest.from(from).find(blocks)
+    }
+
+    /// Of the contenders that are there: the first waiter before this one; else, if too few permits are free, the first holder.
+    fn before_permits(
+        &self,
+        own: &Contender,
+        contenders: impl Iterator<Item = u32>,
+        zxid: u64,
+        is_there: impl Fn(&Contender) -> bool,
+    ) -> Option<u32> {
+        if own.is_held {
+            return None;
+        }
+        let (mut taken, mut holder) = (u64::from(own.permits), None);
+        for number in contenders {
+            let other = &self.contenders[number as usize];
+            if other.op == own.op || !is_there(other) {
+                continue;
+            }
+            if other.is_held {
+                taken += u64::from(other.permits);
+                holder = holder.or(Some(number));
+            } else if other.rank() < own.rank() {
+                return Some(number);
+            }
+        }
+        let permits = self.contest(own.object).permits_at(zxid);
+        holder.filter(|_| permits.is_some_and(|permits| taken > u64::from(permits)))
     }
 
     /// Counts the waiting operations that the deletion of a contender enables, and those that it may wake.
@@ -97,11 +133,11 @@ impl View {
             known && nearer && other.stands_before(waiter)
         };
         // Only one writer may watch a reader from behind, but any number of readers may watch a writer.
-        let may_be_many = contest.protocol.has_priorities() || waiter.share == Share::Shared;
+        let may_be_many = contest.protocol.has_rooms() || waiter.share == Share::Shared;
         may_be_many && !contest.standing().any(|number| is_nearer(&self.contenders[number as usize]))
     }
 
-    /// Notes the grant of a priority lock, with the lists served to its operation so far.
+    /// Notes a grant by a transaction, with the lists served to its operation so far.
     pub(super) fn hand_over(&mut self, id: OpId) {
         let contest = self.op(id).list;
         let held = self.held_list(id);
@@ -126,7 +162,7 @@ impl View {
         if op.verb == Verb::Downgrade {
             return self.justify_downgrade(op);
         }
-        if self.protocol(op.object).has_priorities() {
+        if self.protocol(op.object).has_rooms() {
             return self.justify_hand_over(id);
         }
         let list = op.list.ok_or(Unjust::NoList)?;
@@ -170,8 +206,8 @@ impl View {
         if at_once { Ok(()) } else { Err(Unjust::NotAtOnce(replaced)) }
     }
 
-    /// Whether the grant of a priority lock is right: a transaction makes it from a list of waiters and a list of
-    /// holds, and must fail if a conflicting hold was created since.
+    /// Whether a grant by a transaction is right: it is made from a list of waiters and a list of holds. It must fail if a
+    /// conflicting hold was created since, or if there are not enough permits.
     fn justify_hand_over(&self, id: OpId) -> Result<(), Unjust> {
         let op = self.op(id);
         if !self.is_sim() {
@@ -189,6 +225,9 @@ impl View {
         if !stood.is_in(contest.zxid) {
             return Err(Unjust::NotInList(op.node));
         }
+        if self.protocol(op.object).has_permits() {
+            return self.justify_permits(own, held);
+        }
         for number in self.contest(op.object).from(0) {
             let other = &self.contenders[number as usize];
             if !other.is_held || other.op == id || !super::conflict(other.share, own.share) {
@@ -204,7 +243,22 @@ impl View {
         Ok(())
     }
 
-    /// A contender that is more urgent in the list from which a priority lock was granted.
+    /// Whether there were enough permits, in the state of the list of holds and at the grant.
+    fn justify_permits(&self, own: &Contender, held: List) -> Result<(), Unjust> {
+        let contest = self.contest(own.object);
+        for zxid in [held.zxid, own.czxid] {
+            let others =
+                contest.from(contest.first_after(zxid)).map(|number| &self.contenders[number as usize]);
+            let holds = others.filter(|other| other.is_held && other.op != own.op && other.is_in(zxid));
+            let taken = u64::from(own.permits) + holds.map(|other| u64::from(other.permits)).sum::<u64>();
+            if let Some(permits) = contest.permits_at(zxid).filter(|permits| taken > u64::from(*permits)) {
+                return Err(Unjust::TooMany(taken, permits));
+            }
+        }
+        Ok(())
+    }
+
+    /// A contender that goes first in the list from which a transaction granted a hold.
     pub(crate) fn passed_over(&self, id: OpId) -> Option<(u32, List)> {
         let op = self.op(id);
         let list = self.hand_overs.iter().find(|made| made.op == id)?.waiting?;

@@ -11,7 +11,7 @@ impl View {
             return;
         }
         let Some(room) = self.room(tables, op.object, path) else { return };
-        let (object, verb, priority) = (op.object, op.verb, op.number);
+        let (object, verb, given) = (op.object, op.verb, op.number);
         let is_held = room == Room::Held;
         let has_priorities = self.protocol(object).has_priorities();
         // A downgrade keeps the rank of the writer's znode.
@@ -22,7 +22,7 @@ impl View {
         let contest = &mut self.contests[usize::from(object.0)];
         let place = contest.contenders.end();
         let share = verb.asks_for().unwrap_or(Share::Shared);
-        contest.is_plain &= share == Share::Exclusive && !has_priorities;
+        contest.is_plain &= share == Share::Exclusive && !contest.protocol.has_rooms();
         contest.contenders.push(Turn { number, gone: NEVER });
         let alone = contest.first == place;
         self.contenders.push(Contender {
@@ -41,7 +41,8 @@ impl View {
             by_force: false,
             by_op: OpId(0),
             stamp,
-            priority: if has_priorities { priority } else { 0 },
+            priority: if has_priorities { given } else { 0 },
+            permits: u32::try_from(given).unwrap_or(u32::MAX).max(1),
             share,
             is_held,
             asked: Moment::NEVER,
@@ -60,6 +61,19 @@ impl View {
         op.node = number;
         op.nodes += 1;
         op.found_somebody |= !alone;
+    }
+
+    /// Notes the number of permits that a new znode tells.
+    pub(super) fn tells_permits(&mut self, tables: Tables<'_>, path: Sym, zxid: u64) {
+        for (at, contest) in self.contests.iter_mut().enumerate() {
+            if !contest.protocol.has_permits() {
+                continue;
+            }
+            let below = below(tables, ObjectId(at as u16), path).and_then(|below| below.strip_prefix('/'));
+            if let Some(permits) = below.and_then(contest.protocol.permits) {
+                contest.permits.push((zxid, permits));
+            }
+        }
     }
 
     /// In a capture, a znode is known from the reply to its create. If that reply was lost, a later read shows the
@@ -250,7 +264,7 @@ impl View {
     /// earliest live one, else the latest.
     pub(super) fn own_of(&self, id: OpId, session: Session, token: u64) -> u32 {
         let op = self.op(id);
-        let held = self.protocol(op.object).has_priorities();
+        let held = self.protocol(op.object).has_rooms();
         if op.nodes <= 1 && !held {
             return op.node;
         }

@@ -35,8 +35,10 @@ initial! {
         stamp: u64 = 0,
         /// Its priority, which counts before the rank: smaller is more urgent. Zero without priorities.
         priority: u64 = 0,
+        /// The number of permits that it asks for.
+        permits: u32 = 1,
         share: Share = Share::Exclusive,
-        /// Whether it stands for a hold in a directory of its own: priority locks.
+        /// Whether it stands for a hold in a directory of its own.
         is_held: bool = false,
         /// The time of a request to release.
         asked: Moment = Moment::NEVER,
@@ -135,6 +137,8 @@ pub(crate) struct Contest {
     pub(crate) last_writer: u64,
     /// Operations and holds that ended with the death of their clients.
     pub(crate) deaths: u32,
+    /// The numbers of permits, each with the zxid from which on it counts.
+    pub(crate) permits: Vec<(u64, u32)>,
 }
 
 impl Contest {
@@ -151,7 +155,33 @@ impl Contest {
             held: 0,
             unheld_since: 0,
             last_writer: 0,
+            permits: Vec::new(),
         }
+    }
+
+    /// The number of permits in the state of a zxid; none before the first one is told.
+    pub(crate) fn permits_at(&self, zxid: u64) -> Option<u32> {
+        self.permits.iter().rfind(|(from, _)| *from <= zxid).map(|(_, permits)| *permits)
+    }
+
+    /// The largest number of permits since a zxid.
+    pub(crate) fn most_permits_since(&self, zxid: u64) -> Option<u32> {
+        self.permits_since(zxid).max()
+    }
+
+    /// The smallest number of permits since a zxid.
+    pub(crate) fn fewest_permits_since(&self, zxid: u64) -> Option<u32> {
+        self.permits_since(zxid).min()
+    }
+
+    fn permits_since(&self, zxid: u64) -> impl Iterator<Item = u32> {
+        let later = self.permits.iter().filter(move |(from, _)| *from > zxid).map(|(_, permits)| *permits);
+        later.chain(self.permits_at(zxid))
+    }
+
+    /// How often the number of permits was changed since a zxid.
+    pub(crate) fn changes_since(&self, zxid: u64) -> u32 {
+        self.permits.iter().filter(|(from, _)| *from > zxid).count() as u32
     }
 
     /// The first contender that was deleted after a zxid, or is alive.

@@ -16,6 +16,8 @@ pub(crate) struct Protocol {
     pub(crate) is_revoked_by: fn(Verb) -> bool,
     /// Whether a holder watches its own znode, so that it is notified of its deletion.
     pub(crate) watches_own: bool,
+    /// The number of permits that a znode tells, by its path below the object's directory.
+    pub(crate) permits: fn(&str) -> Option<u32>,
 }
 
 /// The protocol of a kind.
@@ -30,6 +32,8 @@ pub(crate) enum Order {
     Readers,
     /// The more urgent contenders first. Holders have a directory of their own.
     Priority,
+    /// The order of creation, as far as there are permits. Holders have a directory of their own.
+    Permits,
 }
 
 /// The two directories of contenders.
@@ -37,7 +41,7 @@ pub(crate) enum Order {
 pub(crate) enum Room {
     /// Waiting contenders; without a second directory, holders too.
     Waiting,
-    /// Holds of a priority lock.
+    /// Holds.
     Held,
 }
 
@@ -58,6 +62,8 @@ pub(crate) enum Part {
     Site,
     /// The record of a decision, or of a leader.
     Record,
+    /// A number that all clients agree on, in the name of a znode.
+    Number,
     /// A znode that is written under a hold.
     Guarded,
     /// The opening of a double barrier.
@@ -79,6 +85,7 @@ impl Protocol {
             order: Order::Creation,
             is_revoked_by: |_| false,
             watches_own: false,
+            permits: |_| None,
         }
     }
 
@@ -87,10 +94,11 @@ impl Protocol {
         self.rooms.iter().find(|(name, _)| *name == below).map(|(_, room)| *room)
     }
 
-    /// The directory of contenders that a path lies in. A record is no contender.
+    /// The directory of contenders that a path lies in. A record is no contender, nor is a number.
     pub(crate) fn room(&self, below: &str) -> Option<Room> {
         let (directory, _) = below.rsplit_once('/').unwrap_or(("", below));
-        self.room_of_directory(directory).filter(|_| !below.is_empty() && (self.part)(below) != Part::Record)
+        let is_contender = || !matches!((self.part)(below), Part::Record | Part::Number);
+        self.room_of_directory(directory).filter(|_| !below.is_empty() && is_contender())
     }
 
     /// Whether readers go together, in the order of creation.
@@ -101,6 +109,16 @@ impl Protocol {
     /// Whether the more urgent contenders go first.
     pub(crate) fn has_priorities(&self) -> bool {
         self.order == Order::Priority
+    }
+
+    /// Whether as many contenders are granted at once as there are permits.
+    pub(crate) fn has_permits(&self) -> bool {
+        self.order == Order::Permits
+    }
+
+    /// Whether holders have a directory of their own.
+    pub(crate) fn has_rooms(&self) -> bool {
+        self.has_priorities() || self.has_permits()
     }
 
     /// Whether contenders can be asked to release.

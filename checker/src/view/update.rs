@@ -143,6 +143,7 @@ impl View {
                 }
             }
             What::Created { zxid, path, owner } if self.is_sim() => {
+                self.tells_permits(tables, path, zxid);
                 self.create(tables, event.op, path, zxid, owner);
             }
             What::Deleted { zxid, path, by } if self.is_sim() => {

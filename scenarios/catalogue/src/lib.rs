@@ -75,6 +75,7 @@ pub mod published;
 pub mod queue;
 pub mod recipe;
 pub mod revocable_lock;
+pub mod semaphore;
 mod session;
 pub mod shared_lock;
 pub mod stage;
@@ -106,6 +107,7 @@ pub static RECIPES: &[&Recipe] = &[
     &two_phase_commit::RECIPE,
     &election::RECIPE,
     &counter::RECIPE,
+    &semaphore::RECIPE,
 ];
 
 /// Every recipe, and then the workloads without one.

@@ -65,6 +65,8 @@ fn is_left(doing: &Doing, effect: &Effect, znodes: &Znodes) -> bool {
         (Act::Writes, Part::Itself | Part::Record | Part::Site | Part::Along) => true,
         (Act::Writes, Part::Member) => doing.verb == Verb::Replace,
         (Act::Deletes, Part::Itself | Part::Item | Part::Record | Part::Site) => true,
+        // Whoever finds no number makes the first one.
+        (_, Part::Number) => doing.verb == Verb::Resize,
         (Act::Creates, Part::Record | Part::Along) => znode.is_alive && znode.op == doing.id,
         (Act::Deletes, Part::Claim) => doing.verb == Verb::GiveBack,
         (Act::Deletes, Part::Member) if gives_up(doing.verb) => !doing.is_late,
