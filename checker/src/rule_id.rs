@@ -87,7 +87,8 @@ rules! {
     Mx13 = "MX-13", "cost", "one deletion wakes one waiter, requests keep to the budget, no waiter polls";
     Mx14 = "MX-14", "belief kept too long", "a holder stops when it must, even if no other client was granted";
     Mx15 = "MX-15", "the most urgent first",
-        "a priority lock grants the most urgent waiter that it knows, and does not take the lock from a holder";
+        "a priority lock grants the most urgent waiter that it knows, and does not take the lock from a holder; a semaphore \
+         grants the first in line";
     Mx16 = "MX-16", "no false loss",
         "a holder is told to stop only if its connection, its session or its znode was lost, or may have been";
     Mx17 = "MX-17", "fenced writes",
@@ -196,7 +197,7 @@ rules! {
     Ct2 = "CT-2", "a true count", "the count that a client is told was the count at that moment";
     Ct3 = "CT-3", "set as expected", "compare and set succeeds exactly if the count is the expected one";
     Ct4 = "CT-4", "the last count", "in the end a follower has the last count";
-    Sm1 = "SM-1", "leases", "no more clients hold a lease at once than there are leases";
+    Sm1 = "SM-1", "leases", "no more leases or permits are held at once than there are";
     Co1 = "CO-1", "counting",
         "an increment that was acknowledged counts once, and one that was refused does not count";
     Pa1 = "PA-1", "a part has one owner", "no two clients own the same part of a set at once";

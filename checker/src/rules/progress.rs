@@ -87,7 +87,8 @@ impl Rule for Progress {
             let grantable = slot(&mut self.grantable, at);
             let last = view.now.at;
             *grantable = is_grantable(scene, contest).then(|| grantable.unwrap_or(last));
-            let Some(since) = standstill(scene, contest, *grantable) else { continue };
+            let grantable = *grantable;
+            let Some(since) = standstill(scene, contest, grantable) else { continue };
             let bound = view.bound(object);
             if scene.at <= since.saturating_add(bound) || self.reported.contains(&(object, since)) {
                 continue;
@@ -96,12 +97,15 @@ impl Rule for Progress {
             let first = view.op(contest.waiting[0]);
             let now = scene.when(scene.now());
             let roles = &scene.kind(object).recipe().roles;
+            let missed = match grantable {
+                Some(_) => "enough permits had been free".to_owned(),
+                None => format!("there had been no {}", roles.holder),
+            };
             let mut text = explain(format!(
-                "{} waits to {} since {}; at {now} there had been no {} for {}, and the limit is {}",
+                "{} waits to {} since {}; at {now} {missed} for {}, and the limit is {}",
                 scene.client(first.client),
                 roles.holds,
                 scene.when(first.called),
-                roles.holder,
                 ms(scene.at - since),
                 ms(bound)
             ));
