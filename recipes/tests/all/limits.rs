@@ -6,7 +6,7 @@ use std::time::Duration;
 use zk_recipes::zk::Error;
 use zk_recipes::{
     DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Group, GroupOptions, Leave, Names,
-    NamesOptions, Reuse,
+    NamesOptions, Reuse, Semaphore, SemaphoreOptions,
 };
 
 /// Less than it takes until there is a connection again.
@@ -31,6 +31,18 @@ fn a_release_ends_with_its_limit() {
     play(|stage| async move {
         let a = stage.founder().await;
         let held = a.acquires().await;
+        a.is_disconnected().await;
+        gives_up_in_time(&stage, &a, held.release().within(LIMIT)).await;
+    });
+}
+
+#[test]
+fn a_release_of_permits_ends_with_its_limit() {
+    play(|stage| async move {
+        let a = stage.founder().await;
+        let options = SemaphoreOptions::default();
+        let semaphore = Semaphore::new(&a.zk, "/slots", 3, options).expect("the input is good");
+        let held = semaphore.acquire(2).await.expect("they are free");
         a.is_disconnected().await;
         gives_up_in_time(&stage, &a, held.release().within(LIMIT)).await;
     });

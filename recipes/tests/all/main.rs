@@ -33,6 +33,8 @@ mod queue_numbers;
 mod refusals;
 mod revocable_lock;
 mod revocations;
+mod semaphore;
+mod semaphore_dropped;
 mod service_page;
 mod shapes;
 mod shared_lock;

@@ -11,13 +11,13 @@ use zk_recipes::names::{Names, NamesOptions};
 use zk_recipes::zk::Error;
 use zk_recipes::{
     Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, Released,
-    RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions,
+    RevocableLock, RevocableLockOptions, Semaphore, SemaphoreOptions, SharedLock, SharedLockOptions,
 };
 
 type Made = fn(&Client, Option<Duration>) -> Result<(), Error>;
 
 /// All recipes whose holds have a margin.
-const RECIPES: [(&str, Made); 7] = [
+const RECIPES: [(&str, Made); 8] = [
     ("lock", |a, margin| Lock::new(&a.zk, "/x", LockOptions::default().with_margin(margin)).map(drop)),
     ("shared lock", |a, margin| {
         SharedLock::new(&a.zk, "/x", SharedLockOptions::default().with_margin(margin)).map(drop)
@@ -29,6 +29,10 @@ const RECIPES: [(&str, Made); 7] = [
     ("priority lock", |a, margin| {
         let options = PriorityLockOptions::default().with_margin(margin);
         PriorityLock::new(&a.zk, "/x", options).map(drop)
+    }),
+    ("semaphore", |a, margin| {
+        let options = SemaphoreOptions::default().with_margin(margin);
+        Semaphore::new(&a.zk, "/x", 3, options).map(drop)
     }),
     ("election", |a, margin| {
         Election::new(&a.zk, "/x", ElectionOptions::default().with_margin(margin)).map(drop)
@@ -60,7 +64,7 @@ fn a_margin_of_more_than_half_of_the_session_timeout_is_refused() {
 type Asks = fn(Bent, Option<Duration>) -> BoxFuture<'static, Result<(), Error>>;
 
 /// Somebody asks for a hold, after the timeout has become shorter. A group claims as names do.
-const HOLDS: [(&str, Asks); 9] = [
+const HOLDS: [(&str, Asks); 11] = [
     ("lock, at once", |a, margin| {
         let made = Lock::new(&a, "/x", LockOptions::default().with_margin(margin));
         asking(a, async move { made?.try_acquire().await.map(drop) })
@@ -91,6 +95,14 @@ const HOLDS: [(&str, Asks); 9] = [
         let options = PriorityLockOptions::default().with_margin(margin);
         let made = PriorityLock::new(&a, "/x", options);
         asking(a, async move { made?.write(Priority(1)).await.map(drop) })
+    }),
+    ("semaphore, at once", |a, margin| {
+        let made = Semaphore::new(&a, "/x", 3, SemaphoreOptions::default().with_margin(margin));
+        asking(a, async move { made?.try_acquire(2).await.map(drop) })
+    }),
+    ("semaphore", |a, margin| {
+        let made = Semaphore::new(&a, "/x", 3, SemaphoreOptions::default().with_margin(margin));
+        asking(a, async move { made?.acquire(2).await.map(drop) })
     }),
     ("election", |a, margin| {
         let made = Election::new(&a, "/x", ElectionOptions::default().with_margin(margin));

@@ -5,12 +5,12 @@ use sim_zk::SimClient;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use zk_recipes::guard::{Exclusive, Revocable, Write};
+use zk_recipes::guard::{Exclusive, Permits, Revocable, Write};
 use zk_recipes::two_phase_commit::{Coordinator, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::Reserved;
 use zk_recipes::{
     Barrier, Claimed, Consumer, Contender, DoubleBarrier, Guard, Inside, Lock, LockOptions, Membership,
-    Priority, PriorityProducer, Producer, Registration, RevocableLock, SharedLock,
+    Priority, PriorityProducer, Producer, Registration, RevocableLock, Semaphore, SharedLock,
 };
 use zk_recipes::{Config, ConfigSet, Freshness, Group, Names, WithData};
 
@@ -73,6 +73,19 @@ fn those_of_shared_locks_too(
     can_be_spawned(&(write.lost(), write.resumed(), write.run(std::future::pending::<()>())));
     can_be_spawned(&(revocable_write.revoked(), revocable_write.run(std::future::pending::<()>())));
     can_be_spawned(&(write.downgrade(), revocable_write.downgrade()));
+}
+
+/// The same of a semaphore.
+#[allow(dead_code, reason = "it only has to compile")]
+fn every_future_of_a_semaphore_can_be_spawned(slots: &Semaphore<SimClient>, held: Guard<SimClient, Permits>) {
+    can_be_spawned(&slots.acquire(1));
+    can_be_spawned(&slots.acquire(1).within(Duration::ZERO));
+    can_be_spawned(&slots.try_acquire(1));
+    can_be_spawned(&(slots.permits(), slots.set_permits(2), slots.holders()));
+    can_be_spawned(&(held.lost(), held.resumed(), held.run(std::future::pending::<()>())));
+    can_be_spawned(&(held.transact(vec![]), held.transact_once(vec![])));
+    can_be_spawned(&held.release());
+    can_be_shared::<Semaphore<SimClient>>();
 }
 
 /// And every future of two-phase commit.

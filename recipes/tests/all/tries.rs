@@ -8,8 +8,8 @@ use std::time::Duration;
 use zk_recipes::zk::{Error, ErrorKind, Runtime};
 use zk_recipes::{
     Delivery, DoubleBarrier, DoubleBarrierOptions, Idle, Leave, Order, Priority, PriorityQueue,
-    PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions, SharedLock,
-    SharedLockOptions,
+    PriorityQueueOptions, Queue, QueueOptions, Reuse, RevocableLock, RevocableLockOptions, Semaphore,
+    SemaphoreOptions, SharedLock, SharedLockOptions,
 };
 
 /// More refusals than any of these calls could wait for.
@@ -21,12 +21,13 @@ const MORE: Duration = Duration::from_millis(500);
 type Tries = fn(Client) -> BoxFuture<'static, Result<bool, Error>>;
 
 /// Every call that does not wait. Whether it got something; that is given back.
-const TRIES: [(&str, Tries); 9] = [
+const TRIES: [(&str, Tries); 10] = [
     ("Lock::try_acquire", |a| async move { Ok(a.lock().try_acquire().await?.is_some()) }.boxed()),
     ("SharedLock::try_read", |a| async move { Ok(shared(&a).try_read().await?.is_some()) }.boxed()),
     ("SharedLock::try_write", |a| async move { Ok(shared(&a).try_write().await?.is_some()) }.boxed()),
     ("RevocableLock::try_read", |a| async move { Ok(revocable(&a).try_read().await?.is_some()) }.boxed()),
     ("RevocableLock::try_write", |a| async move { Ok(revocable(&a).try_write().await?.is_some()) }.boxed()),
+    ("Semaphore::try_acquire", |a| async move { Ok(slots(&a).try_acquire(2).await?.is_some()) }.boxed()),
     ("Consumer::try_take", |a| async move { taken(queue(&a, Delivery::AtMostOnce)).await }.boxed()),
     ("Consumer::try_claim", |a| async move { claimed(queue(&a, Delivery::AtLeastOnce)).await }.boxed()),
     ("PriorityQueue: try_take", |a| async move { jobs_taken(&a, Delivery::AtMostOnce).await }.boxed()),
@@ -39,6 +40,10 @@ fn shared(on: &Client) -> SharedLock<sim_zk::SimClient> {
 
 fn revocable(on: &Client) -> RevocableLock<sim_zk::SimClient> {
     RevocableLock::new(&on.zk, DIRECTORY, RevocableLockOptions::default()).expect("the path is good")
+}
+
+fn slots(on: &Client) -> Semaphore<sim_zk::SimClient> {
+    Semaphore::new(&on.zk, "/slots", 3, SemaphoreOptions::default()).expect("the input is good")
 }
 
 fn queue(on: &Client, delivery: Delivery) -> Queue<sim_zk::SimClient> {

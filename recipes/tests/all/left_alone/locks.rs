@@ -4,12 +4,12 @@ use crate::common::left_alone::{Call, Calling, Part, Scene, call, none_holds_up_
 use crate::common::{Client, Stage};
 use sim_zk::SimClient;
 use std::time::Duration;
-use zk_recipes::guard::{Exclusive, Revocable, Write};
+use zk_recipes::guard::{Exclusive, Permits, Revocable, Write};
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     Contender, Election, ElectionOptions, Guard, Leadership, Lock, LockOptions, Priority, PriorityContender,
-    PriorityLock, PriorityLockOptions, RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions,
-    Term,
+    PriorityLock, PriorityLockOptions, RevocableLock, RevocableLockOptions, Semaphore, SemaphoreOptions,
+    SharedLock, SharedLockOptions, Term,
 };
 
 const SHORT: Duration = Duration::from_secs(10);
@@ -221,6 +221,41 @@ impl Scene for Held<PriorityLock<SimClient>, Guard<SimClient, Revocable<Exclusiv
     }
 }
 
+impl Scene for Held<Semaphore<SimClient>, Guard<SimClient, Permits>> {
+    const CALLS: &'static [Call<Self>] = &[
+        call!(share lock.acquire(2), while freed),
+        call!(share lock.acquire(2) within SHORT),
+        call!(share lock.try_acquire(1)),
+        call!(share lock.permits()),
+        call!(share lock.set_permits(2)),
+        call!(share lock.set_permits(3)),
+        call!(share lock.holders()),
+        call!(share guard.lost(), while freed),
+        call!(share guard.resumed()),
+        call!(share guard.run(async {})),
+        call!(share guard.transact(Vec::new())),
+        call!(share guard.transact_once(Vec::new())),
+        call!(take guard.release()),
+    ];
+
+    fn inherent(left: &str, other: &str) -> Option<&'static str> {
+        in_line(left, other)
+    }
+
+    async fn set(stage: Stage) -> Self {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let semaphore =
+            Semaphore::new(&a.zk, "/x", 3, SemaphoreOptions::default()).expect("the input is good");
+        let guard = semaphore.acquire(2).await.expect("they are free");
+        let path = guard.path().to_owned();
+        Held { a, b, path, lock: Part::new(semaphore), guard: Part::new(guard) }
+    }
+
+    fn caller(&self) -> &Client {
+        &self.a
+    }
+}
+
 /// An office that is held, and one who observes it.
 struct Office {
     held: Held<Election<SimClient>, Term<SimClient>>,
@@ -287,6 +322,11 @@ fn none_of_a_revocable_lock() {
 #[test]
 fn none_of_a_priority_lock() {
     none_holds_up_another::<Held<PriorityLock<SimClient>, Guard<SimClient, Revocable<Exclusive>>>>();
+}
+
+#[test]
+fn none_of_a_semaphore() {
+    none_holds_up_another::<Held<Semaphore<SimClient>, Guard<SimClient, Permits>>>();
 }
 
 #[test]
