@@ -36,7 +36,7 @@ use crate::parts::select::{while_connected, within};
 use crate::parts::setters::setters;
 use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
 use crate::zk::duty::{answered, settle};
-use crate::zk::{CreateMode, Duty, Error, ErrorKind, Listing, Op, ZooKeeper, path};
+use crate::zk::{CreateMode, Duty, Error, ErrorKind, Guid, Listing, Op, ZooKeeper, path};
 use std::time::Duration;
 
 const RECIPE: &str = "semaphore";
@@ -180,15 +180,18 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         some(permits)?;
         margin_in(zk, options.margin)?;
         let (line, held) = (path::join(directory, "line"), path::join(directory, "held"));
-        // A grant is the longest request: it names four znodes.
-        path::validate_size(
-            zk.max_request_bytes(),
-            &path::join(&line, &"x".repeat(64)).repeat(4),
-            &options.data,
-        )?;
         let contenders =
             Contenders { directory: line, marks: Marks::standard(&["-permits-"]), parents: options.parents };
-        Ok(Semaphore { zk: zk.clone(), directory: directory.to_owned(), permits, contenders, held, options })
+        let semaphore =
+            Semaphore { zk: zk.clone(), directory: directory.to_owned(), permits, contenders, held, options };
+        // A grant is the longest request.
+        let name = format!("{}-{}{INFIX}", Guid(0), u32::MAX);
+        let waiter = path::join(&semaphore.contenders.directory, &format!("{name}-{}", i32::MIN));
+        let longest = semaphore.grant_ops(u32::MAX, &waiter, &path::join(&semaphore.held, &name));
+        path::validate_total(zk.max_request_bytes(), &longest, || {
+            format!("{} bytes of data make", semaphore.options.data.len())
+        })?;
+        Ok(semaphore)
     }
 
     /// Waits for so many permits.
@@ -428,18 +431,23 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         path::join(&self.held, &format!("{TOTAL}{permits}"))
     }
 
+    /// The transaction that grants, by the number of permits and the paths of the waiter's and the holder's znode.
+    fn grant_ops(&self, permits: u32, waiter: &str, holder: &str) -> Vec<Op> {
+        let data = self.options.data.clone();
+        vec![
+            Op::Check { path: self.total(permits), version: None },
+            delete(waiter, None),
+            Op::Create { path: holder.to_owned(), data, mode: CreateMode::Ephemeral },
+            Op::Set { path: self.held.clone(), data: Vec::new(), version: None },
+        ]
+    }
+
     /// Step 3. `None`: the number of permits was changed, or nothing was applied.
     async fn grant(&self, waiter: &mut Waiter, room: &Room) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.zk;
         let status = connected(zk).await?;
         let held = path::join(&self.held, &waiter.name);
-        let data = self.options.data.clone();
-        let ops = vec![
-            Op::Check { path: self.total(room.permits.unwrap_or(self.permits)), version: None },
-            delete(&waiter.contender.path, None),
-            Op::Create { path: held.clone(), data, mode: CreateMode::Ephemeral },
-            Op::Set { path: self.held.clone(), data: Vec::new(), version: None },
-        ];
+        let ops = self.grant_ops(room.permits.unwrap_or(self.permits), &waiter.contender.path, &held);
         let contender = &mut waiter.contender;
         let mut promotion = Promotion { directory: &self.directory, contender, held: &held };
         promotion.begin();

@@ -620,3 +620,18 @@ fn bad_input_is_refused_and_nothing_is_sent() {
         assert_eq!(a.sent(&stage, mark), []);
     });
 }
+
+#[test]
+fn the_largest_numbers_and_data_that_are_taken_can_be_granted() {
+    play(|stage| async move {
+        let a = founder(&stage, u32::MAX).await;
+        let fits = (1_000_000..1 << 20).rev().find_map(|length| {
+            let options = SemaphoreOptions::default().with_data(vec![7; length]);
+            Semaphore::new(&a.zk, DIRECTORY, u32::MAX, options).ok()
+        });
+        let fits = fits.expect("some do");
+        let held = fits.acquire(u32::MAX).await.expect("it is granted");
+        assert!(fits.try_acquire(u32::MAX).await.expect("it can be tried").is_none(), "all are held");
+        assert_eq!(held.release().await, Ok(Released::Clean));
+    });
+}
