@@ -31,7 +31,7 @@ use crate::parts::naming::{Marks, Role};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::promotion::{self, Promotion, delete};
-use crate::parts::retry::{again, connected, present, unless_again, until_answered};
+use crate::parts::retry::{Doubt, again, connected, present, unless_again, until_answered};
 use crate::parts::select::{while_connected, within};
 use crate::parts::setters::setters;
 use crate::parts::tenure::{Grant, OnSuspect, RunUntil, Tenure, margin_in};
@@ -140,13 +140,26 @@ struct Room {
 
 impl Room {
     fn of(listing: &Listing) -> Room {
-        let total = |name: &String| name.strip_prefix(TOTAL)?.parse::<u32>().ok();
         Room {
             // Of several, which other clients have made, all take the smallest.
-            permits: listing.names.iter().filter_map(total).min(),
+            permits: totals_in(listing).min(),
             taken: listing.names.iter().filter_map(|name| permits_in(name)).map(u64::from).sum(),
         }
     }
+}
+
+/// The numbers of permits that the names in a list of `held` tell.
+fn totals_in(listing: &Listing) -> impl Iterator<Item = u32> {
+    // A name that differs from the one that a grant checks counts for nothing.
+    let total = |name: &String| {
+        let permits = name.strip_prefix(TOTAL)?.parse().ok()?;
+        (*name == total_name(permits)).then_some(permits)
+    };
+    listing.names.iter().filter_map(total)
+}
+
+fn total_name(permits: u32) -> String {
+    format!("{TOTAL}{permits}")
 }
 
 /// The number of permits in the name of a holder's znode.
@@ -387,7 +400,7 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         }
     }
 
-    /// What a list of `held` tells. `None`: nothing told the number of permits, and it was made.
+    /// What a list of `held` tells. `None`: nothing told the number of permits, and that of the first client was made.
     async fn room(&self, held: Option<&Listing>) -> Result<Option<Room>, Error> {
         if let Some(room) = held.map(Room::of).filter(|room| room.permits.is_some()) {
             return Ok(Some(room));
@@ -399,12 +412,11 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         }
     }
 
-    /// Makes the number of permits known, with the directory of holders if that is missing too. Of clients with different numbers
+    /// Makes a number of permits known, with the directory of holders if that is missing too. Of clients with different numbers
     /// one succeeds. Returns whether this one has.
     async fn make(&self, held: Option<&Listing>, permits: u32) -> Result<bool, Error> {
         let zk = &self.zk;
         let first = match held {
-            None if self.options.parents == Parents::MustExist => return Err(ErrorKind::NoNode.into()),
             None => self.create(self.held.clone()),
             Some(held) => {
                 Op::Set { path: self.held.clone(), data: Vec::new(), version: Some(held.stat.version) }
@@ -415,8 +427,8 @@ impl<Z: ZooKeeper> Semaphore<Z> {
             Some(_) => None,
         };
         match behind(making, zk.multi(vec![first, self.create(self.total(permits))])).await? {
-            // Refused: another client has made it, or deleted the directory. The next list tells.
             Ok(_) => Ok(true),
+            // Another client has made it, or deleted the directory. The next list tells.
             Err(e) if is_refused(&e) => Ok(false),
             Err(e) => Err(e),
         }
@@ -428,7 +440,7 @@ impl<Z: ZooKeeper> Semaphore<Z> {
 
     /// The znode that tells a number of permits.
     fn total(&self, permits: u32) -> String {
-        path::join(&self.held, &format!("{TOTAL}{permits}"))
+        path::join(&self.held, &total_name(permits))
     }
 
     /// The transaction that grants, by the number of permits and the paths of the waiter's and the holder's znode.
@@ -487,38 +499,48 @@ impl<Z: ZooKeeper> Semaphore<Z> {
     /// Step 6.
     async fn change(&self, permits: u32) -> Result<(), Error> {
         some(permits)?;
-        let mut is_in_doubt = false;
-        let changed = self.change_unless_so(permits, &mut is_in_doubt).await;
-        changed.map_err(|e| if is_in_doubt { e.while_in_doubt() } else { e })
-    }
-
-    /// Changes the number of permits unless it is the wanted one. In doubt, a change that was sent may be applied.
-    async fn change_unless_so(&self, permits: u32, is_in_doubt: &mut bool) -> Result<(), Error> {
         let zk = &self.zk;
+        let mut doubt = Doubt::default();
         loop {
             let status = connected(zk).await?;
-            let settled = is_in_doubt.then(|| settle(zk, &self.directory));
+            let is_settled = doubt.is_there();
+            let settled = is_settled.then(|| settle(zk, &self.directory));
             let listing = zk.children(&self.held);
             let answer = answered(settled).await;
-            let Some(listing) = unless_again(zk, status, answer.and(present(listing.await))).await? else {
-                continue;
-            };
-            let changed = match listing.as_ref().and_then(|listing| Room::of(listing).permits) {
-                Some(before) if before == permits => return Ok(()),
-                Some(before) => {
-                    let ops = vec![delete(&self.total(before), None), self.create(self.total(permits))];
-                    zk.multi(ops).await.map(|_| true)
-                }
-                None => self.make(listing.as_ref(), permits).await,
-            };
-            match changed {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(e) if is_refused(&e) => {}
+            let listing = match answer.and(present(listing.await)) {
+                Ok(listing) => listing,
                 Err(e) => {
-                    *is_in_doubt |= e.is_outcome_unknown();
-                    again(zk, status, e).await?;
+                    doubt.again(zk, status, e).await?;
+                    continue;
                 }
+            };
+            let before: Vec<u32> = listing.iter().flat_map(totals_in).collect();
+            let ops = match &before[..] {
+                [] => {
+                    let status = connected(zk).await?;
+                    match self.make(listing.as_ref(), permits).await {
+                        Ok(true) => return Ok(()),
+                        Ok(false) => {}
+                        Err(e) => doubt.again(zk, status, e).await?,
+                    }
+                    continue;
+                }
+                [same] if *same == permits && is_settled => return Ok(()),
+                // The list may be stale, and the number another one by now.
+                [same] if *same == permits => vec![Op::Check { path: self.total(permits), version: None }],
+                before => {
+                    let others = before.iter().filter(|number| **number != permits);
+                    let mut ops: Vec<Op> = others.map(|number| delete(&self.total(*number), None)).collect();
+                    if !before.contains(&permits) {
+                        ops.push(self.create(self.total(permits)));
+                    }
+                    ops
+                }
+            };
+            match zk.multi(ops).await {
+                Ok(_) => return Ok(()),
+                Err(e) if is_refused(&e) => {}
+                Err(e) => doubt.again(zk, status, e).await?,
             }
         }
     }

@@ -1,11 +1,12 @@
 //! The semaphore: how many clients hold at once, in which order they are granted, and changes of the number of permits.
 
-use crate::common::{Client, DIRECTORY, RECONNECT, Stage, play};
+use crate::common::{Client, DIRECTORY, RECONNECT, Stage, play, play_with};
 use futures_util::FutureExt;
 use futures_util::future::join;
-use sim_zk::SimClient;
+use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
+use sim_zk::{Config, SimClient};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -339,10 +340,55 @@ fn the_first_number_may_be_set_without_an_acquire() {
         assert_eq!(totals(&stage), ["permits-5"]);
         let mark = stage.mark();
         assert_eq!(semaphore(&a, 3).set_permits(5).await, Ok(()));
-        assert_eq!(a.sent(&stage, mark), [Kind::Children]);
+        assert_eq!(
+            a.sent(&stage, mark),
+            [Kind::Children, Kind::Multi],
+            "it may have been changed since the list"
+        );
         assert_eq!(totals(&stage), ["permits-5"]);
         drop(semaphore(&a, 3).acquire(5).await.expect("it is granted"));
     });
+}
+
+/// A follower may be behind: a number that it still tells is no proof that it is set.
+#[test]
+fn a_change_counts_although_the_server_is_behind() {
+    for seed in 0..100 {
+        let config = Config::default().with_servers(3);
+        play_with(config, Seeded::new(seed, Rates::NONE), |stage| async move {
+            let (a, b) = (stage.client("a").await, stage.client("b").await);
+            for _ in 0..4 {
+                assert_eq!(semaphore(&a, 9).set_permits(3).await, Ok(()));
+                assert_eq!(semaphore(&b, 9).set_permits(7).await, Ok(()));
+                assert_eq!(semaphore(&a, 9).set_permits(3).await, Ok(()));
+                assert_eq!(totals(&stage), ["permits-3"], "seed {seed}");
+            }
+        });
+    }
+}
+
+#[test]
+fn of_several_numbers_that_others_have_made_the_smallest_counts_and_a_change_leaves_one() {
+    for permits in [3, 5, 7] {
+        play(move |stage| async move {
+            let (a, b) = (founder(&stage, 5).await, stage.client("b").await);
+            for name in ["permits-3", "permits-02", "permits-+1", "permits-", "config"] {
+                b.makes(&path::join(HELD, name)).await;
+            }
+            assert_eq!(semaphore(&a, 1).permits().await, Ok(3));
+            let held = acquires(&a, 3).await;
+            let mut asking = asks(&b, 1);
+            stage.settle().await;
+            assert!((&mut asking).now_or_never().is_none(), "three are held");
+            assert_eq!(semaphore(&a, 1).set_permits(permits).await, Ok(()));
+            let names = totals(&stage);
+            let is_number = |name: &&String| ["permits-3", "permits-5", "permits-7"].contains(&name.as_str());
+            let numbers: Vec<_> = names.iter().filter(is_number).collect();
+            assert_eq!(numbers, [&format!("permits-{permits}")]);
+            drop(held);
+            drop(asking.await.expect("it is granted"));
+        });
+    }
 }
 
 #[test]
