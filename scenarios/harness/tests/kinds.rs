@@ -159,7 +159,7 @@ fn each_rule_judges_an_object_of_its_kind_or_is_refused() {
 const CALM: Stated = Stated { finishes_within: Duration::from_secs(60), rules: Some(&[]), sometimes: &[] };
 
 /// The families of rules that judge own code, by kind of object. What foreign programs alone have is refused.
-const JUDGED: [&str; 19] = [
+const JUDGED: [&str; 20] = [
     "lock: MX SV AN",
     "shared_lock: MX RW SV AN",
     "revocable_lock: MX RW RV SV AN",
@@ -175,6 +175,7 @@ const JUDGED: [&str; 19] = [
     "group: GM AN",
     "persistent_node: PN AN",
     "shared_counter: CT AN",
+    "permits: MX SM AN",
     "semaphore: SM",
     "counter: ",
     "partition: ",

@@ -78,6 +78,7 @@ const LEFT_BEHIND: &[&str] = &[
     "shared-lock-downgrade-pretends",
     "revocable-lock-release-pretends",
     "priority-lock-release-pretends",
+    "semaphore-release-pretends",
     "group-join-denies",
     "double-barrier-enter-denies",
     "queue-claim-denies",

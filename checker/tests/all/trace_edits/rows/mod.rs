@@ -12,6 +12,7 @@ mod election;
 mod kept;
 mod lock;
 mod memberships;
+mod permits;
 mod queues;
 mod revocation;
 mod shared_lock;
@@ -124,6 +125,7 @@ pub fn all() -> Vec<Row> {
         memberships::rows(),
         kept::rows(),
         counters::rows(),
+        permits::rows(),
         zookeeper::rows(),
         zookeeper_servers::rows(),
         answers::rows(),
