@@ -56,6 +56,8 @@ pub struct Attempt {
     pub history: History,
     /// The steps that were carried out.
     pub struck: Vec<Step>,
+    /// The faults that no request met: they still waited for one when all faults ended.
+    pub in_vain: usize,
     /// Errors of the library, and processes that ended by themselves.
     pub troubles: Vec<String>,
     /// Lines and commands that could not be parsed or carried out.
@@ -81,6 +83,11 @@ pub struct Broken {
 }
 
 impl Attempt {
+    /// Whether each step of the plan was carried out, and each fault that waits for a request met one.
+    pub fn has_struck(&self, plan: &Plan) -> bool {
+        self.struck.len() == plan.steps.len() && self.in_vain == 0
+    }
+
     /// The promises that were broken.
     pub fn broken(&self) -> Vec<Broken> {
         let of_rules =
@@ -136,6 +143,7 @@ pub fn attempt(
     stage.go_on(begun + hostile, |stage| {
         stage.has_struck() && now() >= stage.over + AFTERMATH && now() >= begun + alone
     })?;
+    let in_vain = stage.waiting_faults();
     stage.heal();
     if !stage.go_on(now() + HEALING, |stage| stage.is_healed)? {
         bail!("the ensemble did not recover within {HEALING:?}");
@@ -163,5 +171,6 @@ pub fn attempt(
     stage.end(now() + END)?;
     let notes = stage.notes;
     let (struck, troubles, refused) = (notes.struck, notes.troubles, notes.refused);
-    Ok(Attempt { judged, history, struck, troubles, refused, restless, without, took: now() - began })
+    let took = now() - began;
+    Ok(Attempt { judged, history, struck, in_vain, troubles, refused, restless, without, took })
 }

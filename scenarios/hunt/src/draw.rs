@@ -64,11 +64,12 @@ fn events(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// The plan of a seed for a scenario: one to five steps, most of them about one client.
+/// The plan of a seed for a scenario: one to five steps, most of them about one client. Requests are drawn as all
+/// libraries send them, and replaced by those that the scenario sends in their place.
 pub fn plan(scenario: &Scenario, seed: u64) -> Plan {
     let mut draw = Draw { of: Xoshiro256PlusPlus::seed_from_u64(seed), scenario };
     let count = draw.of.random_range(1..=MOST_STEPS);
-    Plan { steps: (0..count).map(|_| draw.step()).collect() }
+    Plan { steps: (0..count).map(|_| draw.step()).collect() }.with_requests(&scenario.sends)
 }
 
 struct Draw<'a> {
@@ -157,12 +158,13 @@ fn text(time: Duration) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn scenario(kind: &str) -> Scenario {
         let (name, object, hold) = ("lock".to_owned(), "/hunt/lock".to_owned(), String::new());
         let (kind, promises) = (kind.to_owned(), Vec::new());
-        Scenario { name, kind, object, clients: 3, like: None, lasting: false, hold, promises }
+        let sends = BTreeMap::new();
+        Scenario { name, kind, object, clients: 3, like: None, sends, lasting: false, hold, promises }
     }
 
     #[test]

@@ -59,6 +59,9 @@ pub struct About {
     /// How often our recipe breaks any rule under the same plan.
     #[serde(default)]
     pub ours: Option<Rate>,
+    /// In how many of these tries all steps of the plan took effect: a fault may wait for a request that ours never sends.
+    #[serde(default)]
+    pub ours_struck: Option<Rate>,
     /// Our scenario that it was compared with.
     #[serde(default)]
     pub ours_scenario: Option<String>,
@@ -179,6 +182,7 @@ mod tests {
             rate: Some(Rate { hits: 3, tries: 4 }),
             seconds: Some(9),
             ours: None,
+            ours_struck: None,
             ours_scenario: None,
             said: None,
         };

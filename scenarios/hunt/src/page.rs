@@ -38,10 +38,14 @@ pub fn page(programs: &[Program], findings: &[Finding], endured: &[Endured], tri
     for finding in findings {
         let about = &finding.about;
         let rate = about.rate.map_or("not measured".to_owned(), |rate| rate.to_string());
-        let ours = about.ours.map_or("no such recipe".to_owned(), |rate| match rate.hits {
-            0 => format!("holds in {}", rate.tries),
-            _ => rate.to_string(),
-        });
+        let ours =
+            about.ours.map_or("no such recipe".to_owned(), |rate| match (rate.hits, about.ours_struck) {
+                (0, Some(struck)) if struck.hits < struck.tries => {
+                    format!("holds in {}; all faults struck in {}", rate.tries, struck.hits)
+                }
+                (0, _) => format!("holds in {}", rate.tries),
+                _ => rate.to_string(),
+            });
         let _ = writeln!(
             text,
             "| {} {} | [{}](#{}) | {} | {rate} | {ours} | {} |",
@@ -150,6 +154,8 @@ const HEAD: &str = "# Other people's coordination code under faults
 Each finding is a plan of faults under which a library breaks a promise of its own documentation: its clients ran as processes of their own
 against a simulated ensemble of three servers on loopback sockets, and the rules of zk-checker judged what they reported and what they sent. Programs
 are not deterministic, so a plan counts by how often it fails, with the interval in which the probability lies (Wilson, 95 %).
+Our recipe for the same kind of object runs under the same plan. Where the plan loses a request that our recipe does not send, or its reply,
+it is [the one that ours sends instead](scenarios/hunt/README.md#programs), if our program names it.
 
 `cargo sim hunt --kept` repeats all of them; with `--write-page` it also writes this page again, from `scenarios/findings`.
 `cargo sim hunt PROGRAM SCENARIO --seeds 100` draws new plans; [the README](scenarios/hunt/README.md) explains how to add a program.

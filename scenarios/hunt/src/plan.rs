@@ -11,6 +11,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use zk_serve::command::Command;
@@ -129,6 +130,21 @@ impl Plan {
             .map(|(number, line)| Step::read(line).map_err(|why| format!("line {number} of the plan: {why}")))
             .collect::<Result<_, _>>()?;
         Ok(Plan { steps })
+    }
+
+    /// The plan with other kinds of requests in place of some that it names.
+    #[must_use]
+    pub fn with_requests(&self, sends: &BTreeMap<String, String>) -> Plan {
+        let mut plan = self.clone();
+        for step in &mut plan.steps {
+            if let Action::Control { fields, .. } = &mut step.action
+                && let Some(op) = fields.get_mut("op")
+                && let Some(sent) = op.as_str().and_then(|op| sends.get(op))
+            {
+                *op = sent.as_str().into();
+            }
+        }
+        plan
     }
 
     /// The plan without one of its steps.
@@ -337,6 +353,20 @@ mod tests {
 {"at":"1000ms","path":"/a","verb":"delete"}
 "#;
         assert_eq!(Plan::read(text).unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn a_plan_strikes_the_requests_that_a_recipe_sends() {
+        let of = |op: &str| {
+            Plan::read(&format!(
+                r#"{{"client":"a","nth":5,"on":"a adds","op":"{op}","path":"/a","verb":"lose-reply"}}
+{{"at":"1s","verb":"elect"}}"#
+            ))
+            .unwrap()
+        };
+        let sends = BTreeMap::from([("set".to_owned(), "multi".to_owned())]);
+        assert_eq!(of("set").with_requests(&sends), of("multi"));
+        assert_eq!(of("get").with_requests(&sends), of("get"));
     }
 
     #[test]

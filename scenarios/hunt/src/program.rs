@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xxhash_rust::xxh3::Xxh3;
@@ -53,6 +54,9 @@ pub struct Scenario {
     /// Our scenario that does the same; absent: the first of the same kind.
     #[serde(default)]
     pub like: Option<String>,
+    /// The kind of request that its clients send where other libraries send one that plans name.
+    #[serde(default)]
+    pub sends: BTreeMap<String, String>,
     /// Whether its clients keep what they hold until they rest, as a service does. Such a scenario is tried under each
     /// of the [troubles](crate::troubles).
     #[serde(default)]

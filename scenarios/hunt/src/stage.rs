@@ -219,6 +219,12 @@ impl<'a> Stage<'a> {
         self.control("heal", Map::new());
     }
 
+    /// The number of faults that wait for a request that fits.
+    pub fn waiting_faults(&self) -> usize {
+        let status = self.server.control().perform(Command::Status {}).unwrap_or_default();
+        status.get("waiting").and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
     /// Asks the clients to begin no further rounds.
     pub fn rest(&mut self) {
         self.phase = Phase::Rests;

@@ -265,6 +265,7 @@ impl Hunt {
             rate: None,
             seconds: None,
             ours: None,
+            ours_struck: None,
             ours_scenario: None,
             said: None,
         };

@@ -31,7 +31,7 @@ impl Hunt {
             bail!("no finding of that name is kept in {}", self.findings.display());
         }
         let ours = programs.iter().find(|program| program.name == OURS);
-        let head = ["program", "finding", "rule", "fails", "seconds", "ours", "ours fails"];
+        let head = ["program", "finding", "rule", "fails", "seconds", "ours", "ours fails", "all struck"];
         let (mut rows, mut is_wrong) = (vec![head.map(str::to_owned)], false);
         let (count, mut done) = (findings.len(), 0);
         for mut finding in findings {
@@ -55,7 +55,8 @@ impl Hunt {
                 println!(
                     "{}",
                     json!({"kind": "finding", "program": finding.program, "id": finding.id, "rule": about.rule,
-                        "rate": about.rate, "seconds": about.seconds, "ours": about.ours})
+                        "rate": about.rate, "seconds": about.seconds, "ours": about.ours,
+                        "ours_struck": about.ours_struck})
                 );
             }
             rows.push([
@@ -66,6 +67,7 @@ impl Hunt {
                 seconds,
                 about.ours_scenario.clone().unwrap_or_default(),
                 shown(about.ours),
+                about.ours_struck.map(|rate| format!("{} of {}", rate.hits, rate.tries)).unwrap_or_default(),
             ]);
             if self.write_page {
                 finding.write()?;
@@ -134,15 +136,17 @@ impl Hunt {
         let scenario =
             Scenario { object: theirs.object.clone(), clients: theirs.clients, ..scenario.clone() };
         let trials = self.tried(finding, ours, &scenario, interrupt)?;
-        let mut rate = Rate::default();
+        let (mut rate, mut struck) = (Rate::default(), Rate::default());
         for trial in &trials {
             let broken = trial.attempt.broken();
             for one in &broken {
                 println!("ours, under the plan of {} {}:\n{}", finding.program, finding.id, one.text);
             }
             rate.count(!broken.is_empty() || !trial.attempt.restless.is_empty());
+            struck.count(trial.attempt.has_struck(&trial.plan));
         }
         finding.about.ours = Some(rate);
+        finding.about.ours_struck = Some(struck);
         finding.about.ours_scenario = Some(scenario.name);
         Ok(())
     }
@@ -156,7 +160,7 @@ impl Hunt {
     ) -> anyhow::Result<Vec<Trial>> {
         let prepared = program.prepare(&self.out)?;
         let target = Target { prepared: &prepared, scenario };
-        self.trials(target, self.seeds, |_| finding.plan.clone(), interrupt)
+        self.trials(target, self.seeds, |_| finding.plan.with_requests(&scenario.sends), interrupt)
     }
 }
 
