@@ -26,6 +26,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
@@ -39,8 +40,11 @@ import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
+import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.framework.recipes.shared.VersionedValue;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.ClientCnxn;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
@@ -512,6 +516,63 @@ public class Curator {
         });
     }
 
+    /** Adds one, and says whether that was done. */
+    interface Adder {
+        boolean add() throws Exception;
+    }
+
+    /** The count, over a session that is not measured. */
+    interface Count {
+        long get() throws Exception;
+    }
+
+    static void counter() throws Exception {
+        boolean isShared = recipe.equals("SharedCount");
+        List<Adder> adders = new ArrayList<>();
+        for (CuratorFramework client : clients("connect", number("clients"))) {
+            if (isShared) {
+                SharedCount count = new SharedCount(client, root, 0);
+                count.start();
+                adders.add(() -> {
+                    VersionedValue<Integer> seen = count.getVersionedValue();
+                    return count.trySetCount(seen, seen.getValue() + 1);
+                });
+            } else {
+                DistributedAtomicLong count = new DistributedAtomicLong(client, root, new RetryNTimes(10, 10));
+                adders.add(() -> count.increment().succeeded());
+            }
+        }
+        CuratorFramework observer = client("direct");
+        DistributedAtomicLong audited = new DistributedAtomicLong(observer, root, new RetryNTimes(10, 10));
+        Count count = isShared
+            ? () -> ByteBuffer.wrap(observer.getData().forPath(root)).getInt()
+            : () -> audited.get().postValue();
+        serve(ops -> {
+            int each = (ops + adders.size() - 1) / adders.size();
+            long before = count.get();
+            List<Long> latencies = new ArrayList<>();
+            List<Work> works = new ArrayList<>();
+            for (Adder adder : adders) {
+                works.add(() -> {
+                    for (int i = 0; i < each; i++) {
+                        long begun = System.nanoTime();
+                        while (!adder.add()) ;
+                        long took = System.nanoTime() - begun;
+                        synchronized (latencies) {
+                            latencies.add(took);
+                        }
+                    }
+                });
+            }
+            long begun = System.nanoTime();
+            together(works);
+            double seconds = (System.nanoTime() - begun) / 1e9;
+            Measured measured = new Measured(each * adders.size(), seconds).with("add", latencies);
+            measured.violations = (int) Math.abs(count.get() - before - each * adders.size());
+            return measured;
+        });
+    }
+
     static void idle() throws Exception {
         CuratorFramework holding = client("direct"), client = client("connect");
         InterProcessMutex held = new InterProcessMutex(holding, root);
@@ -639,6 +700,9 @@ public class Curator {
                 break;
             case "queue":
                 queue();
+                break;
+            case "counter":
+                counter();
                 break;
             case "idle":
                 idle();

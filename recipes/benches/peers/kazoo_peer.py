@@ -344,6 +344,32 @@ def queues():
     serve(rounds)
 
 
+def counter():
+    (observer,) = clients(1, "direct")
+    counters = [client.Counter(ROOT) for client in clients(number("clients"))]
+
+    def rounds(count):
+        each = -(-count // len(counters))
+        ops = each * len(counters)
+        before = observer.Counter(ROOT).value
+        adds = []
+
+        def add(own):
+            for _ in range(each):
+                begun = now()
+                # A change that is refused is repeated, after 100 ms and then longer, until it is done.
+                own += 1
+                adds.append((now() - begun) * 1e6)
+
+        begun = now()
+        join([start(add, own) for own in counters])
+        seconds = now() - begun
+        added = observer.Counter(ROOT).value - before
+        return lambda: report(ops, seconds, abs(added - ops), add=adds)
+
+    serve(rounds)
+
+
 def idle():
     (holding,), (client,) = clients(1, "direct"), clients(1)
     held = holding.Lock(ROOT)
@@ -423,6 +449,7 @@ WORKLOADS = {
     "election": election,
     "barrier": barrier,
     "queue": queues,
+    "counter": counter,
     "idle": idle,
     "session": session,
 }

@@ -43,8 +43,9 @@ pub struct Arguments {
     /// The form of the results.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Writes the tables into the README of `recipes/benches/peers`, too. Needs all rows.
-    #[arg(long, conflicts_with_all = ["only", "quick", "peers"])]
+    /// Writes the tables into the README of `recipes/benches/peers`, too. With `--only`, the tables of other rows stay, and must
+    /// have been made under the same conditions.
+    #[arg(long, conflicts_with_all = ["quick", "peers"])]
     write_readme: bool,
 }
 
@@ -88,7 +89,8 @@ pub fn main(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let (entries, conditions) = measure(arguments, &rows, &libraries, &figures, &interrupt, tell)?;
     if arguments.write_readme {
-        let path = readme::write(&format!("{conditions}\n{}", table::tables(&rows, &entries)))?;
+        let tables: Vec<_> = rows.iter().map(|row| (row.title, table::tables(&[row], &entries))).collect();
+        let path = readme::write(&conditions, &tables)?;
         eprintln!("written: {}", path.display());
     }
     Ok(())

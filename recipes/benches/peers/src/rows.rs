@@ -72,6 +72,8 @@ const CAN_LOSE: &str = "a lost reply doubles a put and loses a take";
 const RELAXED: &str = "the same, in order but for 64 items a consumer";
 const CAN_DOUBLE: &str = "a lost reply doubles a put; items of a dead consumer return";
 
+const ADDS_TWICE: &str = "a lost reply adds twice";
+
 const QUEUES: &[Contestant] = &[
     with(Ours, "Queue, take", "puts once; an item in the hand of a dead consumer is lost"),
     with(Ours, "Queue, claim and done", "puts once, done once; items of a dead consumer return"),
@@ -100,6 +102,13 @@ const BATCHES: &[Contestant] = &[
         "LockingQueue",
         "takes one by one; a lost reply doubles a put; items of a dead consumer return",
     ),
+];
+
+const COUNTERS: &[Contestant] = &[
+    with(Ours, "Counter", "adds once"),
+    with(Curator, "DistributedAtomicLong", ADDS_TWICE),
+    with(Curator, "SharedCount", ADDS_TWICE),
+    with(Kazoo, "Counter", ADDS_TWICE),
 ];
 
 /// All rows, in the order of the table.
@@ -287,6 +296,26 @@ pub const ROWS: &[Row] = &[
             with(Ours, "Queue, take, relaxed", RELAXED),
             with(Ours, "Queue, claim and done, relaxed", RELAXED),
         ],
+    },
+    Row {
+        name: "counter-1",
+        title: "counter, 1 client",
+        operation: "one increment",
+        workload: "counter",
+        parameters: &[("clients", 1)],
+        operations: operations(1000, 200, 30, 5),
+        warm_up: 3000,
+        contestants: COUNTERS,
+    },
+    Row {
+        name: "counter-32",
+        title: "counter, 32 clients that add ten times each",
+        operation: "one increment; a client repeats one that was refused",
+        workload: "counter",
+        parameters: &[("clients", 32)],
+        operations: operations(320, 320, 320, 32),
+        warm_up: 960,
+        contestants: COUNTERS,
     },
     Row {
         name: "idle-1000",

@@ -18,8 +18,8 @@ use zk_recipes::group::{Group, GroupOptions, Membership, Views, WithData};
 use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{
-    DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Guard, Leave, Lock, LockOptions, Parents,
-    Reuse, SharedLock, SharedLockOptions,
+    Counter, CounterOptions, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Freshness,
+    Guard, Leave, Lock, LockOptions, Parents, Reuse, SharedLock, SharedLockOptions,
 };
 
 /// How often an observer looks.
@@ -36,6 +36,7 @@ pub async fn run(task: Task) -> anyhow::Result<()> {
         "barrier" => barrier(&task).await,
         "queue" => ours_queue::queue(&task).await,
         "backlog" => ours_queue::backlog(&task).await,
+        "counter" => counter(&task).await,
         "idle" if task.text("recipe")? == "Group" => members(&task).await,
         "idle" => idle(&task).await,
         other => bail!("there is no workload {other}"),
@@ -261,6 +262,50 @@ async fn barrier(task: &Task) -> anyhow::Result<()> {
         let whole = enters.iter().zip(&leaves).map(|(enter, leave)| enter + leave).collect();
         let measured = Measured::of("whole", whole).with("enter", enters).with("leave", leaves);
         orders.report(measured);
+    }
+    Ok(())
+}
+
+/// Clients add one each, as often as each order says. What the count then lacks, or has too much, is a violation.
+async fn counter(task: &Task) -> anyhow::Result<()> {
+    let root = task.text("root")?;
+    let of = |zk: &Client| Counter::new(zk, root, CounterOptions::default());
+    let audited = of(&session(task.text("direct")?).await?)?;
+    let sessions = sessions(task, task.number("clients")?).await?;
+    let counters: Vec<_> = sessions.iter().map(of).collect::<Result<_, _>>()?;
+    let add = async |count: usize| {
+        let each = count.div_ceil(counters.len());
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let begun = now();
+        let mut tasks = JoinSet::new();
+        for counter in &counters {
+            let (counter, tell) = (counter.clone(), tell.clone());
+            tasks.spawn(async move {
+                for _ in 0..each {
+                    let begun = now();
+                    counter.add(1).await?;
+                    let _ = tell.send(micros(begun, now()));
+                }
+                Ok(())
+            });
+        }
+        drop(tell);
+        all(tasks).await?;
+        let ended = now();
+        let mut latencies = Vec::with_capacity(each * counters.len());
+        while let Some(latency) = told.recv().await {
+            latencies.push(latency);
+        }
+        anyhow::Ok(Measured::between(each * counters.len(), begun, ended).with("add", latencies))
+    };
+    add(task.number("warm")?).await?;
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        let before = audited.get(Freshness::Latest).await?;
+        let measured = add(ops).await?;
+        let added = audited.get(Freshness::Latest).await? - before;
+        let wanted = (ops.div_ceil(counters.len()) * counters.len()) as i64;
+        orders.report(measured.violations(added.abs_diff(wanted) as usize));
     }
     Ok(())
 }
