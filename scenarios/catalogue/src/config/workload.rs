@@ -177,7 +177,19 @@ pub(crate) fn over<T>(ended: &Ended<T>) -> Round {
 
 /// Follows the value for a while.
 pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: Duration) -> Round {
-    let updates = &mut config.follow();
+    let finds_nothing = || sometimes!(client, "a follower finds nothing", true);
+    follow_updates(client, VALUE, config.follow(), time, finds_nothing).await
+}
+
+/// Follows an object for a while, and journals what comes.
+pub async fn follow_updates<C: Client, U: Follows>(
+    client: &C,
+    object: ObjectId,
+    mut updates: U,
+    time: Duration,
+    finds_nothing: impl Fn() + Sync,
+) -> Round {
+    let (updates, finds_nothing) = (&mut updates, &finds_nothing);
     let op = &std::sync::OnceLock::new();
     let following = move || async move {
         let following = async {
@@ -187,12 +199,12 @@ pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: D
                         (Seen::Value, String::from_utf8_lossy(&value.data).into_owned(), value.mzxid as u64)
                     }
                     Update::Missing => {
-                        sometimes!(client, "a follower finds nothing", true);
+                        finds_nothing();
                         (Seen::Missing, String::new(), 0)
                     }
                 };
                 let op = *op.get().expect("it has been called");
-                client.journal(|j, at| j.observed(at, client.number(), op, VALUE, seen, &text, number));
+                client.journal(|j, at| j.observed(at, client.number(), op, object, seen, &text, number));
             }
         };
         match select(pin!(following), pin!(client.sleep(time))).await {
@@ -201,7 +213,7 @@ pub async fn follow<C: Client, F: Configuration>(client: &C, config: &F, time: D
         }
     };
     let called = |_: &mut zk_harness::journal::Journal, _, id| op.set(id).expect("it is called once");
-    let (_, ended) = operation(client, Call::new(VALUE, Verb::Follow), called, following).await;
+    let (_, ended) = operation(client, Call::new(object, Verb::Follow), called, following).await;
     over(&ended)
 }
 

@@ -4,16 +4,13 @@
 //! on the condition that it is unchanged; or set it whatever it is; or follow the count for a while. In the last round clients follow
 //! for so long that every follower must have the last count.
 
-use crate::config::workload::Follows;
+use crate::config::workload::{Follows, follow_updates};
 use crate::prelude::*;
 use crate::recipe::Make;
-use futures_util::future::{Either, select};
 use std::future::Future;
-use std::pin::pin;
-use std::sync::OnceLock;
 use std::time::Duration;
 use zk_checker::history::Names as Texts;
-use zk_recipes::{Counter, CounterOptions, Freshness, Update, Updates};
+use zk_recipes::{Counter, CounterOptions, Freshness, Updates};
 
 /// Counters under load.
 pub static WORKLOAD: Workload = Workload {
@@ -213,27 +210,5 @@ pub(crate) async fn replaces<C: Client, K: Counting>(client: &C, counter: &K) ->
 
 /// Follows the count for a while.
 pub(crate) async fn follows<C: Client, K: Counting>(client: &C, counter: &K, time: Duration) -> Round {
-    let updates = &mut counter.follow();
-    let op = &OnceLock::new();
-    let following = move || async move {
-        let following = async {
-            loop {
-                let (seen, text, number) = match updates.next().await? {
-                    Update::Value(value) => {
-                        (Seen::Value, String::from_utf8_lossy(&value.data).into_owned(), value.mzxid as u64)
-                    }
-                    Update::Missing => (Seen::Missing, String::new(), 0),
-                };
-                let op = *op.get().expect("it has been called");
-                client.journal(|j, at| j.observed(at, client.number(), op, COUNTER, seen, &text, number));
-            }
-        };
-        match select(pin!(following), pin!(client.sleep(time))).await {
-            Either::Left((Err::<(), Error>(error), _)) => Err(error),
-            _ => Ok(()),
-        }
-    };
-    let called = |_: &mut Journal, _, id| op.set(id).expect("it is called once");
-    let (_, ended) = operation(client, Call::new(COUNTER, Verb::Follow), called, following).await;
-    over(&ended)
+    follow_updates(client, COUNTER, counter.follow(), time, || ()).await
 }
