@@ -1,7 +1,7 @@
 //! Clients that take permits, one or several at a time, and change their number.
 //!
 //! Each round: acquire one to three permits (occasionally with a time limit, or only if they are free), hold them for a while,
-//! release; or read the number of permits; or change it. A request for more than there are fails. A holder that must stop stops; a
+//! release; or read the number of permits, or who holds some; or change it. A request for more than there are fails. A holder that must stop stops; a
 //! client whose session ends opens another.
 
 use crate::prelude::*;
@@ -10,7 +10,7 @@ use std::future::Future;
 use std::time::Duration;
 use zk_checker::history::Budget;
 use zk_recipes::guard::Permits;
-use zk_recipes::{Guard, Semaphore, SemaphoreOptions};
+use zk_recipes::{Guard, PermitHolder, Semaphore, SemaphoreOptions};
 
 /// Semaphores under load.
 pub static WORKLOAD: Workload = Workload {
@@ -75,6 +75,9 @@ pub trait Permitting: Clone + Send + Sync + 'static {
 
     /// Changes the number of permits.
     fn set_permits(&self, permits: u32) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Lists the clients that hold permits.
+    fn holders(&self) -> impl Future<Output = Result<Vec<PermitHolder>, Error>> + Send;
 }
 
 impl<Z: ZooKeeper> Permitting for Semaphore<Z> {
@@ -98,6 +101,10 @@ impl<Z: ZooKeeper> Permitting for Semaphore<Z> {
     fn set_permits(&self, permits: u32) -> impl Future<Output = Result<(), Error>> + Send {
         Semaphore::set_permits(self, permits)
     }
+
+    fn holders(&self) -> impl Future<Output = Result<Vec<PermitHolder>, Error>> + Send {
+        Semaphore::holders(self)
+    }
 }
 
 /// Records the arguments of a call that takes permits: no data, and their number.
@@ -111,6 +118,7 @@ pub async fn client<C: Client, S: Permitting>(task: Task<C>, make: Make<C::Zk, S
     let round = |zk: C::Zk, _| async move {
         let semaphore = make(&zk);
         match client.choose(10) {
+            8 if client.choose(2) == 1 => lists(client, &semaphore).await,
             8 => reads(client, &semaphore).await,
             9 => resizes(client, &semaphore, 1 + client.choose(4)).await,
             choice => {
@@ -172,6 +180,22 @@ pub(crate) async fn reads<C: Client, S: Permitting>(client: &C, semaphore: &S) -
         || semaphore.permits(),
         |journal, at, op, permits| {
             journal.observed(at, client.number(), op, SEMAPHORE, Seen::Value, &permits.to_string(), 0);
+        },
+    )
+    .await;
+    over(&ended)
+}
+
+/// Lists the clients that hold permits.
+pub(crate) async fn lists<C: Client, S: Permitting>(client: &C, semaphore: &S) -> Round {
+    let (_, ended) = observed_operation(
+        client,
+        Call::new(SEMAPHORE, Verb::Contenders),
+        nothing,
+        || semaphore.holders(),
+        |journal, at, op, holders| {
+            let paths: Vec<&str> = holders.iter().map(|holder| holder.path.as_str()).collect();
+            journal.observed(at, client.number(), op, SEMAPHORE, Seen::Line, &paths.join(","), 0);
         },
     )
     .await;

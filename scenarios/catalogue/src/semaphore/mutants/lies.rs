@@ -4,8 +4,8 @@ use crate::lies::How::{Denies, EndsClean, FindsNothing, Pretends, Repeats};
 use crate::lies::{DENIES, Hold, How, Lies, Lying, NOT_HELD, UNMET_OF_HOLDS, UNMET_OF_READS, refuses, row};
 use crate::prelude::*;
 use crate::semaphore::workload::{Permitting, WORKLOAD, client, new};
-use zk_checker::history::Verb::{Acquire, Get, Release, Resize, TryAcquire};
-use zk_recipes::Semaphore;
+use zk_checker::history::Verb::{Acquire, Contenders, Get, Release, Resize, TryAcquire};
+use zk_recipes::{PermitHolder, Semaphore};
 
 /// The lies.
 pub(in crate::semaphore) static LIES: Lies = Lies {
@@ -30,6 +30,8 @@ pub(in crate::semaphore) static LIES: Lies = Lies {
         row(Get, Pretends, An1, "permits makes a number up"),
         refuses(Get, UNMET_OF_READS, "permits"),
         row(Get, Repeats, An4, "permits reads the number twice"),
+        row(Contenders, Pretends, An1, "holders says that nobody holds permits, without asking"),
+        refuses(Contenders, UNMET_OF_READS, "holders"),
         row(Resize, Pretends, An1, "set_permits returns done and changes nothing"),
         row(Resize, DENIES, An3, "set_permits changes the number and fails"),
     ],
@@ -54,5 +56,9 @@ impl<C: Client, Z: ZooKeeper> Permitting for Lying<C, Semaphore<Z>> {
 
     async fn set_permits(&self, permits: u32) -> Result<(), Error> {
         self.liar.call(Resize, || self.right.set_permits(permits), || Some(())).await
+    }
+
+    async fn holders(&self) -> Result<Vec<PermitHolder>, Error> {
+        self.liar.call(Contenders, || self.right.holders(), || Some(Vec::new())).await
     }
 }
