@@ -34,7 +34,6 @@ mod refusals;
 mod revocable_lock;
 mod revocations;
 mod semaphore;
-mod semaphore_dropped;
 mod service_page;
 mod shapes;
 mod shared_lock;

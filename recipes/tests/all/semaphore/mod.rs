@@ -1,12 +1,15 @@
-//! The semaphore: how many clients hold at once, in which order they are granted, and changes of the number of permits.
+//! The semaphore: how many clients hold at once, and in which order they are granted.
 
-use crate::common::{Client, DIRECTORY, RECONNECT, Stage, play, play_with};
+mod dropped;
+mod number;
+
+use crate::common::bent::Bent;
+use crate::common::{Client, DIRECTORY, Stage, play};
 use futures_util::FutureExt;
 use futures_util::future::join;
-use sim_zk::choose::{Rates, Seeded};
+use sim_zk::SimClient;
 use sim_zk::fault::Fault;
 use sim_zk::observer::Kind;
-use sim_zk::{Config, SimClient};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -193,6 +196,33 @@ fn tokens_grow_also_when_the_directory_is_made_again() {
 }
 
 #[test]
+fn waiters_whose_numbers_have_run_out_are_granted_in_the_order_of_their_requests() {
+    play(|stage| async move {
+        let a = founder(&stage, 1).await;
+        let held = acquires(&a, 1).await;
+        let mut line = Vec::new();
+        for number in [i32::MAX - 1, i32::MAX, i32::MAX, -5, i32::MIN] {
+            let client = stage.client("c").await;
+            let bent = Bent::counting(&client.zk, &[number]);
+            let semaphore =
+                Semaphore::new(&bent, DIRECTORY, 1, SemaphoreOptions::default()).expect("the input is good");
+            let asking = client.process.spawn(async move { semaphore.acquire(1).await });
+            line.push(Box::pin(async move { asking.await.expect("its process lives") }));
+            stage.settle().await;
+        }
+        assert_eq!(held.release().await, Ok(Released::Clean));
+        for place in 0..line.len() {
+            let held = (&mut line[place]).await.expect("it is the first in line");
+            stage.settle().await;
+            for waiting in &mut line[place + 1..] {
+                assert!(waiting.now_or_never().is_none(), "there is one permit");
+            }
+            assert_eq!(held.release().await, Ok(Released::Clean));
+        }
+    });
+}
+
+#[test]
 fn a_release_wakes_one_waiter() {
     play(|stage| async move {
         let a = founder(&stage, 2).await;
@@ -220,200 +250,6 @@ fn a_release_wakes_one_waiter() {
         assert!((&mut line[0]).now_or_never().is_some_and(|held| held.is_ok()));
         assert!((&mut line[1]).now_or_never().is_none(), "both are held");
         drop(two);
-    });
-}
-
-#[test]
-fn a_larger_number_of_permits_wakes_the_first_waiter() {
-    play(|stage| async move {
-        let (a, b, c) = (founder(&stage, 1).await, stage.client("b").await, stage.client("c").await);
-        let _held = acquires(&a, 1).await;
-        let mut first = asks(&b, 1);
-        stage.settle().await;
-        let mut second = asks(&c, 1);
-        stage.settle().await;
-        let mark = stage.mark();
-        assert_eq!(semaphore(&a, 1).set_permits(2).await, Ok(()));
-        stage.settle().await;
-        assert_eq!((b.noticed(&stage, mark), c.noticed(&stage, mark)), (1, 1), "one for each step");
-        let _first = (&mut first).now_or_never().expect("it is woken").expect("it is granted");
-        assert!((&mut second).now_or_never().is_none(), "two are held");
-        assert_eq!(totals(&stage), ["permits-2"]);
-        assert_eq!(semaphore(&a, 1).set_permits(3).await, Ok(()));
-        drop(second.await.expect("it is granted"));
-    });
-}
-
-#[test]
-fn a_smaller_number_of_permits_leaves_the_holders_theirs_and_ends_requests_for_more() {
-    play(|stage| async move {
-        let (a, b, c) = (founder(&stage, 3).await, stage.client("b").await, stage.client("c").await);
-        let held = acquires(&a, 3).await;
-        let many = asks(&b, 2);
-        stage.settle().await;
-        let mut one = asks(&c, 1);
-        stage.settle().await;
-        assert_eq!(semaphore(&c, 9).set_permits(1).await, Ok(()));
-        assert!(many.await.expect_err("there is one").is_bad_input());
-        stage.settle().await;
-        b.has_left_nothing(&stage, "after its request has failed");
-        assert_eq!((held.state(), taken(&c).await), (HoldState::Held, 3));
-        assert!((&mut one).now_or_never().is_none(), "three are held, and there is one");
-        assert!(semaphore(&b, 9).acquire(2).within(RECONNECT).await.expect_err("behind c").is_timed_out());
-        assert_eq!(held.release().await, Ok(Released::Clean));
-        let one = one.await.expect("one is free");
-        assert!(semaphore(&b, 9).acquire(2).await.expect_err("there is one").is_bad_input());
-        assert_eq!(one.release().await, Ok(Released::Clean));
-    });
-}
-
-#[test]
-fn a_number_that_changes_at_any_moment_of_an_acquire_is_kept_to() {
-    for half_ms in 0..60 {
-        play(move |stage| async move {
-            let (a, b) = (founder(&stage, 2).await, stage.client("b").await);
-            let _held = acquires(&a, 1).await;
-            let changes = async {
-                stage.pass(&a, Duration::from_micros(half_ms * 500)).await;
-                semaphore(&a, 1).set_permits(1).await.expect("the network is calm");
-                taken(&a).await
-            };
-            let semaphore = semaphore(&b, 1);
-            let acquires = semaphore.acquire(1).within(Duration::from_secs(1));
-            let (granted, before) = join(acquires, changes).await;
-            let now = taken(&a).await;
-            assert_eq!(before, now, "no grant after the change, {half_ms} half milliseconds later");
-            assert_eq!(granted.is_ok(), now == 2, "{granted:?}");
-        });
-    }
-}
-
-#[test]
-fn of_clients_that_make_a_semaphore_with_different_numbers_one_succeeds() {
-    for half_ms in 0..80 {
-        for has_directory in [false, true] {
-            let number = play(move |stage| async move {
-                let (a, b) = (stage.client("a").await, stage.client("b").await);
-                if has_directory {
-                    for path in ["/locks", DIRECTORY, LINE, HELD] {
-                        a.makes(path).await;
-                    }
-                }
-                let (of_a, of_b) = (semaphore(&a, 3), semaphore(&b, 5));
-                let late = async {
-                    stage.pass(&b, Duration::from_micros(half_ms * 500)).await;
-                    of_b.acquire(1).await
-                };
-                let (one, two) = join(of_a.acquire(1), late).await;
-                let _held = (one.expect("it is granted"), two.expect("it is granted"));
-                assert_eq!(totals(&stage).len(), 1, "{half_ms}");
-                let number = of_a.permits().await.expect("it can be read");
-                assert_eq!(of_b.permits().await, Ok(number));
-                number
-            });
-            assert!([3, 5].contains(&number), "{number}");
-        }
-    }
-}
-
-#[test]
-fn the_number_of_permits_is_that_of_the_first_client_until_it_is_changed() {
-    play(|stage| async move {
-        let (a, b) = (stage.client("a").await, stage.client("b").await);
-        let (of_a, of_b) = (semaphore(&a, 3), semaphore(&b, 5));
-        assert_eq!((of_a.permits().await, of_b.permits().await), (Ok(3), Ok(5)), "there is none");
-        assert_eq!(of_a.holders().await, Ok(vec![]));
-        assert_eq!(stage.names("/locks"), [""; 0], "reads make nothing");
-        let held = of_a.acquire(2).await.expect("it is granted");
-        assert_eq!((of_a.permits().await, of_b.permits().await), (Ok(3), Ok(3)));
-        assert_eq!(of_b.set_permits(7).await, Ok(()));
-        assert_eq!((of_a.permits().await, of_b.permits().await), (Ok(7), Ok(7)));
-        drop((held, of_b.acquire(5).await.expect("seven less two")));
-    });
-}
-
-#[test]
-fn the_first_number_may_be_set_without_an_acquire() {
-    play(|stage| async move {
-        let a = stage.client("a").await;
-        assert_eq!(semaphore(&a, 3).set_permits(5).await, Ok(()));
-        assert_eq!(totals(&stage), ["permits-5"]);
-        let mark = stage.mark();
-        assert_eq!(semaphore(&a, 3).set_permits(5).await, Ok(()));
-        assert_eq!(
-            a.sent(&stage, mark),
-            [Kind::Children, Kind::Multi],
-            "it may have been changed since the list"
-        );
-        assert_eq!(totals(&stage), ["permits-5"]);
-        drop(semaphore(&a, 3).acquire(5).await.expect("it is granted"));
-    });
-}
-
-/// A follower may be behind: a number that it still tells is no proof that it is set.
-#[test]
-fn a_change_counts_although_the_server_is_behind() {
-    for seed in 0..100 {
-        let config = Config::default().with_servers(3);
-        play_with(config, Seeded::new(seed, Rates::NONE), |stage| async move {
-            let (a, b) = (stage.client("a").await, stage.client("b").await);
-            for _ in 0..4 {
-                assert_eq!(semaphore(&a, 9).set_permits(3).await, Ok(()));
-                assert_eq!(semaphore(&b, 9).set_permits(7).await, Ok(()));
-                assert_eq!(semaphore(&a, 9).set_permits(3).await, Ok(()));
-                assert_eq!(totals(&stage), ["permits-3"], "seed {seed}");
-            }
-        });
-    }
-}
-
-#[test]
-fn of_several_numbers_that_others_have_made_the_smallest_counts_and_a_change_leaves_one() {
-    for permits in [3, 5, 7] {
-        play(move |stage| async move {
-            let (a, b) = (founder(&stage, 5).await, stage.client("b").await);
-            for name in ["permits-3", "permits-02", "permits-+1", "permits-", "config"] {
-                b.makes(&path::join(HELD, name)).await;
-            }
-            assert_eq!(semaphore(&a, 1).permits().await, Ok(3));
-            let held = acquires(&a, 3).await;
-            let mut asking = asks(&b, 1);
-            stage.settle().await;
-            assert!((&mut asking).now_or_never().is_none(), "three are held");
-            assert_eq!(semaphore(&a, 1).set_permits(permits).await, Ok(()));
-            let names = totals(&stage);
-            let is_number = |name: &&String| ["permits-3", "permits-5", "permits-7"].contains(&name.as_str());
-            let numbers: Vec<_> = names.iter().filter(is_number).collect();
-            assert_eq!(numbers, [&format!("permits-{permits}")]);
-            drop(held);
-            drop(asking.await.expect("it is granted"));
-        });
-    }
-}
-
-#[test]
-fn a_number_that_was_deleted_is_made_again() {
-    play(|stage| async move {
-        let (a, b, c) = (founder(&stage, 2).await, stage.client("b").await, stage.client("c").await);
-        let held = acquires(&a, 2).await;
-        let of_b = semaphore(&b, 3);
-        let asking = b.process.spawn(async move { of_b.acquire(1).await });
-        stage.settle().await;
-        c.zk.delete(&path::join(HELD, "permits-2"), None).await.expect("it is there");
-        let granted = asking.await.expect("its process lives").expect("b has made the number: three");
-        assert_eq!(totals(&stage), ["permits-3"]);
-        drop((held, granted));
-        stage.settle().await;
-        c.zk.delete(&path::join(HELD, "permits-3"), None).await.expect("it is there");
-        assert_eq!(semaphore(&c, 4).permits().await, Ok(4), "there is none");
-        assert_eq!(semaphore(&c, 4).set_permits(6).await, Ok(()));
-        assert_eq!(totals(&stage), ["permits-6"]);
-        for path in [path::join(HELD, "permits-6").as_str(), HELD] {
-            c.zk.delete(path, None).await.expect("it is empty");
-        }
-        let held = semaphore(&c, 4).acquire(4).await.expect("it is made again");
-        assert_eq!(totals(&stage), ["permits-4"]);
-        drop(held);
     });
 }
 
@@ -465,35 +301,6 @@ fn a_grant_whose_request_or_reply_was_lost_is_found_out() {
             stage.settle().await;
             a.has_left_nothing(&stage, "after the release");
         });
-    }
-}
-
-#[test]
-fn a_change_whose_request_or_reply_was_lost_is_made_once() {
-    for fault in [Fault::ReplyLost, Fault::RequestLost] {
-        for nth in 0..2 {
-            play(move |stage| async move {
-                let (a, b) = (founder(&stage, 2).await, stage.client("b").await);
-                let of_b = semaphore(&b, 1);
-                let mark = stage.mark();
-                let changing = b.process.spawn(async move { of_b.set_permits(5).await });
-                stage.pass(&a, Duration::from_millis(10 * nth + 5)).await;
-                if nth == 0 {
-                    // The list is under way: the change is lost.
-                    b.process.order(fault);
-                    stage.pass(&a, Duration::from_millis(20)).await;
-                }
-                assert_eq!(changing.await.expect("its process lives"), Ok(()), "{fault:?}");
-                assert_eq!(totals(&stage), ["permits-5"]);
-                let look = [Kind::Children, Kind::Multi];
-                let then = match fault {
-                    Fault::ReplyLost => &[Kind::Multi, Kind::Children][..],
-                    _ => &[Kind::Multi, Kind::Children, Kind::Multi],
-                };
-                let expected = if nth == 0 { [&look[..], then].concat() } else { look.to_vec() };
-                assert_eq!(b.sent(&stage, mark), expected, "{fault:?}");
-            });
-        }
     }
 }
 
@@ -612,7 +419,7 @@ fn directories_are_made_as_the_options_say() {
     {
         play(move |stage| async move {
             let a = stage.client("a").await;
-            let bent = crate::common::bent::Bent::straight(&a.zk);
+            let bent = Bent::straight(&a.zk);
             let options = SemaphoreOptions::default().with_parents(parents);
             let semaphore = Semaphore::new(&bent, DIRECTORY, 1, options).expect("the input is good");
             drop(semaphore.acquire(1).await.expect("it is granted"));
