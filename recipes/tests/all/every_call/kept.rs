@@ -2,7 +2,7 @@
 //! and guards that are to tell when they are over.
 
 use super::waits::{behind_another, gate, step};
-use super::writes::{PLAIN, begun, election, priority, revocable, shared, votes};
+use super::writes::{PLAIN, begun, election, priority, revocable, semaphore, shared, votes};
 use super::{Ready, Row, alone, of};
 use crate::common::{Client, DIRECTORY};
 use futures_util::FutureExt;
@@ -86,6 +86,11 @@ pub const ALL: &[Row] = &[
         "PriorityLock::write, limited",
         async |b: Client| priority(&b).write(Priority(5)).await,
         async |a: Client| priority(&a).write(Priority(7)).within(LIMIT).await.map(drop)
+    ),
+    behind_another!(
+        "Semaphore::acquire, limited",
+        async |b: Client| semaphore(&b).acquire(2).await,
+        async |a: Client| semaphore(&a).acquire(2).within(LIMIT).await.map(drop)
     ),
     behind_another!(
         "Election::stand, limited",
@@ -176,6 +181,7 @@ pub const ALL: &[Row] = &[
     told!("Guard<Revocable<Write>>::lost", |a| revocable(&a).write(), lost),
     told!("Guard<Revocable<Write>>::revoked", |a| revocable(&a).write(), revoked),
     told!("Guard<Revocable<Exclusive>>::lost", |a| priority(&a).write(Priority(5)), lost),
+    told!("Guard<Permits>::lost", |a| semaphore(&a).acquire(2), lost),
     told!("Term::lost", |a| election(&a).stand(), lost),
     told!("Registration::lost", |a| names_that_wait(&a).register("db", b""), lost),
     told!("Membership::lost", |a| group(&a).join(Some("one"), b""), lost),

@@ -1,8 +1,8 @@
 //! Calls that read, or that wait for nothing but the replies to their own requests.
 
 use super::writes::{
-    PLAIN, TX, begun, config, counter, election, jobs, names, priority, queue, revocable, set_of, shared,
-    transaction, votes,
+    PLAIN, TX, begun, config, counter, election, jobs, names, priority, queue, revocable, semaphore,
+    semaphore_to_stay, set_of, shared, transaction, votes,
 };
 use super::{A_WHILE, Row, alone, of};
 use crate::common::Client;
@@ -178,6 +178,38 @@ const LOCKS: &[Row] = &[
             }
             .boxed()
         },
+    },
+    Row {
+        name: "Semaphore::acquire, the first time",
+        prepare: |_, a| async move { alone(async move { semaphore(&a).acquire(2).await }) }.boxed(),
+    },
+    Row {
+        name: "Semaphore::acquire",
+        prepare: |_, a| {
+            async move {
+                let semaphore = semaphore_to_stay(&a).await;
+                alone(async move { semaphore.acquire(2).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Semaphore::try_acquire",
+        prepare: |_, a| {
+            async move {
+                let semaphore = semaphore_to_stay(&a).await;
+                alone(async move { semaphore.try_acquire(2).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Semaphore::permits",
+        prepare: |_, a| async move { alone(async move { semaphore(&a).permits().await }) }.boxed(),
+    },
+    Row {
+        name: "Semaphore::holders",
+        prepare: |_, a| async move { alone(async move { semaphore(&a).holders().await }) }.boxed(),
     },
     Row {
         name: "Election::stand",

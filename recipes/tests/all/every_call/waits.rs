@@ -1,6 +1,8 @@
 //! Calls that wait for another client, which does not come.
 
-use super::writes::{PLAIN, begun, config, election, names, priority, queue, revocable, shared, votes};
+use super::writes::{
+    PLAIN, begun, config, election, names, priority, queue, revocable, semaphore, shared, votes,
+};
 use super::{Ready, Row, alone, of};
 use crate::common::{Client, DIRECTORY};
 use futures_util::FutureExt;
@@ -78,6 +80,11 @@ pub const ALL: &[Row] = &[
             let holder = priority(&a).contenders().await?.remove(0);
             priority(&a).force(&holder, GRACE).await.map(drop)
         }
+    ),
+    behind_another!(
+        "Semaphore::acquire",
+        async |b: Client| semaphore(&b).acquire(2).await,
+        async |a: Client| semaphore(&a).acquire(2).await.map(drop)
     ),
     behind_another!("Election::stand", async |b: Client| election(&b).stand().await, async |a: Client| {
         election(&a).stand().await.map(drop)

@@ -12,8 +12,8 @@ use zk_recipes::{
     Barrier, BarrierOptions, Claimed, Config, ConfigOptions, ConfigSet, ConfigSetOptions, ConsumerOptions,
     Counter, CounterOptions, Delivery, Election, ElectionOptions, Group, GroupOptions, Idle, Names,
     NamesOptions, Order, Parents, Priority, PriorityLock, PriorityLockOptions, PriorityQueue,
-    PriorityQueueOptions, Queue, QueueOptions, RevocableLock, RevocableLockOptions, SharedLock,
-    SharedLockOptions, While,
+    PriorityQueueOptions, Queue, QueueOptions, RevocableLock, RevocableLockOptions, Semaphore,
+    SemaphoreOptions, SharedLock, SharedLockOptions, While,
 };
 
 type Preparing = BoxFuture<'static, Ready>;
@@ -283,6 +283,23 @@ pub fn shared(on: &Client) -> SharedLock<SimClient> {
     SharedLock::new(&on.zk, DIRECTORY, SharedLockOptions::default()).expect("the path is good")
 }
 
+fn semaphore_at(on: &Client, path: &str) -> Semaphore<SimClient> {
+    Semaphore::new(&on.zk, path, 3, SemaphoreOptions::default()).expect("the input is good")
+}
+
+/// The semaphore, with three permits if this client is the first.
+pub fn semaphore(on: &Client) -> Semaphore<SimClient> {
+    semaphore_at(on, "/slots")
+}
+
+/// A semaphore of three permits, with its directories.
+pub async fn semaphore_to_stay(on: &Client) -> Semaphore<SimClient> {
+    let semaphore = semaphore(on);
+    semaphore.set_permits(3).await.expect("it is set");
+    on.makes("/slots/line").await;
+    semaphore
+}
+
 pub fn election(on: &Client) -> Election<SimClient> {
     Election::new(&on.zk, DIRECTORY, ElectionOptions::default()).expect("the path is good")
 }
@@ -335,6 +352,44 @@ pub const LOCKS: &[Row] = &[
                 founds(&a).await;
                 let held = a.acquires().await;
                 // The guard goes with the call, made or dropped.
+                alone(async move { held.transact_once(two()).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Semaphore::set_permits, of a first number",
+        prepare: |_, a| {
+            async move {
+                a.makes("/slots").await;
+                alone(async move { semaphore(&a).set_permits(5).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Semaphore::set_permits, of a first number, without a directory",
+        prepare: |_, a| {
+            let semaphore = semaphore_at(&a, "/made");
+            async move { alone(async move { semaphore.set_permits(5).await }) }.boxed()
+        },
+    },
+    Row {
+        name: "Semaphore::set_permits, over another number",
+        prepare: |_, a| {
+            async move {
+                let semaphore = semaphore_to_stay(&a).await;
+                alone(async move { semaphore.set_permits(5).await })
+            }
+            .boxed()
+        },
+    },
+    Row {
+        name: "Guard<Permits>::transact_once",
+        prepare: |_, a| {
+            async move {
+                let semaphore = semaphore_to_stay(&a).await;
+                let held = semaphore.acquire(2).await.expect("they are free");
                 alone(async move { held.transact_once(two()).await })
             }
             .boxed()
