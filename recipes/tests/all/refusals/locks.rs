@@ -7,7 +7,7 @@ use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Op};
 use zk_recipes::{
     Election, ElectionOptions, Preempt, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
-    RevocableLockOptions, SharedLock, SharedLockOptions,
+    RevocableLockOptions, Semaphore, SemaphoreOptions, SharedLock, SharedLockOptions,
 };
 
 /// A while in which others come to wait.
@@ -137,6 +137,40 @@ pub async fn priority(mut script: Script) -> Vec<Call> {
     let held = of(&late).write(Priority(9)).within(PATIENCE).await.expect("another client gets through");
     held.release().await.expect("it is released");
     script.ends(&[&a, &b, &c, &late], &["/locks", DIRECTORY, "/locks/a/line", "/locks/a/held"]).await
+}
+
+pub async fn semaphore(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| {
+        Semaphore::new(&on.zk, DIRECTORY, 2, SemaphoreOptions::default()).expect("the input is good")
+    };
+    let [a, b, c] = three(&script.stage).await;
+    script.danger.begins();
+    let held = script.tell(&a, "acquire", of(&a).acquire(2)).await;
+    let (waits, gives_up) = (of(&b), of(&c));
+    let waiting = b.process.spawn(async move { waits.acquire(1).await });
+    script.stage.pass(&a, A_WHILE).await;
+    let gave_up = c.process.spawn(async move { gives_up.acquire(1).within(A_WHILE).await });
+    script.stage.pass(&a, 2 * A_WHILE).await;
+    script.tell(&a, "holders", of(&a).holders()).await;
+    script.tell(&a, "permits", of(&a).permits()).await;
+    if let Some(held) = held {
+        script.tell(&a, "transact", held.transact(write("/one"))).await;
+        script.tell(&a, "release", held.release()).await;
+    }
+    let gave_up = gave_up.await.expect("its process lives");
+    script.took("acquire, limited", gave_up).into_iter().for_each(drop);
+    let held = script.tell(&b, "acquire", async { waiting.await.expect("its process lives") }).await;
+    script.tell(&c, "set_permits", of(&c).set_permits(3)).await;
+    drop(script.tell(&c, "try_acquire", of(&c).try_acquire(1)).await);
+    drop(held);
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let all = of(&late).permits().await.expect("it can be read");
+    let held = of(&late).acquire(all).within(PATIENCE).await.expect("another client gets through");
+    held.release().await.expect("it is released");
+    let stays = ["/locks", DIRECTORY, "/locks/a/line", "/locks/a/held", "/locks/a/held/permits-*", "/one"];
+    script.ends(&[&a, &b, &c, &late], &stays).await
 }
 
 pub async fn election(mut script: Script) -> Vec<Call> {

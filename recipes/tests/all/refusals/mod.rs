@@ -32,7 +32,7 @@ const REFUSALS: [(Fault, &str); 4] = [
 ];
 
 /// Calls that make one request and leave it to the caller to repeat it.
-const ONE_REQUEST: [&str; 4] = ["contenders", "candidates", "evict", "transact"];
+const ONE_REQUEST: [&str; 5] = ["contenders", "candidates", "holders", "evict", "transact"];
 
 /// No call takes longer, whatever is refused: a participant who waits for another one is given a shorter limit of its own.
 const NO_CALL_TAKES_LONGER: Duration = Duration::from_secs(120);
@@ -47,6 +47,7 @@ const SCENES: &[(&str, Scene)] = &[
     ("shared lock", |script| Box::pin(locks::shared(script))),
     ("revocable lock", |script| Box::pin(locks::revocable(script))),
     ("priority lock", |script| Box::pin(locks::priority(script))),
+    ("semaphore", |script| Box::pin(locks::semaphore(script))),
     ("election", |script| Box::pin(locks::election(script))),
     ("barrier", |script| Box::pin(coordination::barrier(script))),
     ("double barrier", |script| Box::pin(coordination::double_barrier(script))),
