@@ -12,7 +12,8 @@ use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Barrier, BarrierOptions, Delivery, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Idle,
     Inside, Leave, Lock, LockOptions, Parents, Priority, PriorityLock, PriorityLockOptions, Queue,
-    QueueOptions, Reuse, RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions,
+    QueueOptions, Reuse, RevocableLock, RevocableLockOptions, Semaphore, SemaphoreOptions, SharedLock,
+    SharedLockOptions,
 };
 
 /// How many wait.
@@ -60,6 +61,9 @@ pub fn herds() -> Vec<Herd> {
         herd("election", "all in turn", in_turn(n, candidate), watched);
         // Who waits is told when the one ahead leaves the line, and when it releases.
         herd("priority lock", "all in turn", in_turn(n, urgent), told(2 * (n - 1), 1, 2 * n, 2 * n - 1));
+        // All but the first are notified by a release, and all but two when the one ahead leaves the line.
+        herd("semaphore", "one permit, all in turn", in_turn(n, permit), told(2 * n - 3, 1, 0, n - 1));
+        herd("semaphore", "all permits are released at once", many_permits(n), told(n, 1, 0, n));
         herd("barrier", "it is lowered", lowered(n), told(n, n, 0, n));
         let [entered, left] = together(n, Leave::Keeper);
         herd("double barrier", "it opens", entered, told(n - 1, n - 1, 0, n - 1));
@@ -143,6 +147,14 @@ fn urgent(client: &Client) -> Turn {
     })
 }
 
+fn permit(client: &Client) -> Turn {
+    let semaphore =
+        Semaphore::new(&client.zk, DIRECTORY, 1, SemaphoreOptions::default()).expect("the input is good");
+    turn(client, async move { semaphore.acquire(1).await }, |held| async move {
+        held.release().await.expect("it is released");
+    })
+}
+
 fn candidate(client: &Client) -> Turn {
     let election =
         Election::new(&client.zk, DIRECTORY, ElectionOptions::default()).expect("the path is good");
@@ -185,6 +197,30 @@ fn readers(waiters: usize) -> Told {
         }
         stage.settle().await;
         since(&stage, mark, watches)
+    })
+}
+
+/// As many waiters for one permit each as there are permits, which one holder releases.
+fn many_permits(waiters: usize) -> Told {
+    play(move |stage| async move {
+        let founder = stage.founder().await;
+        let all = u32::try_from(waiters).expect("they are few");
+        let semaphore = Semaphore::new(&founder.zk, DIRECTORY, all, SemaphoreOptions::default())
+            .expect("the input is good");
+        let held = semaphore.acquire(all).await.expect("they are free");
+        let mut turns = Vec::new();
+        for client in crowd(&stage, waiters).await {
+            turns.push(permit(&client));
+            stage.settle().await;
+        }
+        let (mark, watches) = (stage.mark(), armed(&stage));
+        held.release().await.expect("it is released");
+        stage.settle().await;
+        let told = since(&stage, mark, watches);
+        for ends in join_all(turns).await {
+            ends.await;
+        }
+        told
     })
 }
 

@@ -12,6 +12,7 @@ mod names_config_group;
 mod priority_lock;
 mod queue;
 mod revocable_lock;
+mod semaphore;
 mod shared_lock;
 mod two_phase_commit;
 
@@ -30,6 +31,7 @@ fn rows() -> Vec<Row> {
         shared_lock::rows(),
         revocable_lock::rows(),
         priority_lock::rows(),
+        semaphore::rows(),
         two_phase_commit::rows(),
         election::rows(),
         names_config_group::rows(),
@@ -158,6 +160,9 @@ const NOTES: &str = "\n\
     that another client has deleted its znode. The first of a round, through a handle that was not in the round before, also \
     reads the record of that one, in the round trip of the watch: it may have ended without opening, by another client's \
     write, and those who wait in it are told then.\n\n\
+    The first waiter in line for a semaphore watches `held`, which each release changes, and every other waiter the one just ahead; \
+    the grant of the first is one list of the holders and one transaction. A free acquire needs both lists: one shows that no waiter is \
+    ahead, the other that enough permits are free.\n\n\
     A candidate that takes over is notified that the one ahead went, and lists once: a notification says nothing of others \
     ahead. It watches its own znode only if its owner asks whether the term is lost; that watch tells it when another client \
     has deleted its candidate, and also fires when its own session deletes it.\n";
