@@ -255,7 +255,7 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         operation!(&self.zk, RECIPE, "try_acquire", &self.directory).attempt(attempt).await
     }
 
-    /// Reads the number of permits; that of [`new`](Self::new) if there is no semaphore yet.
+    /// Reads the number of permits; that of [`new`](Self::new) if there is no semaphore yet. The number may be stale.
     ///
     /// # When the connection is lost
     ///
