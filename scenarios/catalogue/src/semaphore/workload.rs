@@ -127,7 +127,8 @@ pub async fn client<C: Client, S: Permitting>(task: Task<C>, make: Make<C::Zk, S
                     7 => Call::new(SEMAPHORE, Verb::TryAcquire),
                     _ => Call::new(SEMAPHORE, Verb::Acquire),
                 };
-                let permits = [1, 1, 2, 3][client.choose(4) as usize];
+                // Two clients that both want all of them exclude each other.
+                let permits = [PERMITS, 1, 1, PERMITS + 1][client.choose(4) as usize];
                 take_turn(client, &zk, &semaphore, call, permits, pace).await
             }
         }
