@@ -76,6 +76,17 @@ fn a_counter_adds_once_when_the_reply_to_its_transaction_is_lost() {
 }
 
 #[test]
+fn a_semaphore_grants_once_when_the_reply_to_its_transaction_is_lost() {
+    let plan = [3, 6, 9].map(|nth| {
+        format!(r#"{{"on": "a asks", "nth": {nth}, "verb": "lose-reply", "client": "a", "op": "multi", "path": "/hunted"}}"#)
+    });
+    let plan = format!("{}\n{EXPIRES}", plan.join("\n"));
+    let attempt = tried("semaphore", "semaphore", &plan);
+    assert_eq!(attempt.in_vain, 0, "each reply was lost");
+    is_silent(&attempt);
+}
+
+#[test]
 fn a_member_that_outlives_its_session_is_none() {
     let plan = r#"{"on": "a joined", "nth": 1, "after": "20ms", "verb": "expire", "client": "a"}"#;
     breaks(&tried("group-broken", "group", plan), "GM-9");

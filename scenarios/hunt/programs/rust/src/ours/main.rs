@@ -11,12 +11,13 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use zk_client::{Client, Options};
-use zk_recipes::guard::Exclusive;
+use zk_recipes::guard::Mode;
 use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{
     Barrier, BarrierOptions, Counter, CounterOptions, Delivery, DoubleBarrier, DoubleBarrierOptions,
     Election, ElectionOptions, Error, Freshness, Group, GroupOptions, Guard, Idle, IfTaken, Leave, Lock,
-    LockOptions, Queue, QueueOptions, Reuse, SharedLock, SharedLockOptions, Stop, WithData,
+    LockOptions, Queue, QueueOptions, Reuse, Semaphore, SemaphoreOptions, SharedLock, SharedLockOptions,
+    Stop, WithData,
 };
 
 /// How long what waits for others may go on once those may rest.
@@ -25,16 +26,20 @@ const GRACE: Duration = Duration::from_millis(1500);
 /// A hold or a term that lasts for longer than a session timeout.
 const LONG: Duration = Duration::from_secs(4);
 
+/// The number of permits of a semaphore, as in the scenarios of other programs.
+const PERMITS: u32 = 2;
+
 /// How long the wait for a session may take before the next try.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The scenarios, each with the kind of object that is reported.
-const SCENARIOS: [(&str, &str); 19] = [
+const SCENARIOS: [(&str, &str); 20] = [
     ("lock", "lock"),
     ("try-lock", "lock"),
     ("long-lock", "lock"),
     ("shared-lock", "shared_lock"),
     ("downgraded-lock", "shared_lock"),
+    ("semaphore", "semaphore"),
     ("election", "election"),
     ("long-election", "election"),
     ("barrier", "barrier"),
@@ -121,7 +126,7 @@ async fn client(mut driver: Driver, scenario: &str) -> anyhow::Result<()> {
 #[derive(Default)]
 struct State {
     items: u32,
-    /// Whether the size of the object was reported.
+    /// Whether the size of the object, or its limit, was reported.
     is_sized: bool,
     /// Barriers: whether this client may have raised it.
     may_be_raised: bool,
@@ -137,6 +142,7 @@ async fn session(driver: &mut Driver, scenario: &str, zk: &Client, state: &mut S
         "lock-broken" => broken::lock(driver, zk).await?,
         "shared-lock" => shared_lock(driver, zk).await?,
         "downgraded-lock" => downgraded_lock(driver, zk).await?,
+        "semaphore" => semaphore(driver, zk, state).await?,
         "election" => election(driver, zk, false).await?,
         "long-election" => election(driver, zk, true).await?,
         "barrier" => barrier(driver, zk, state).await?,
@@ -159,8 +165,11 @@ async fn work(driver: &mut Driver, is_long: bool) {
     }
 }
 
-/// Works under a lock, and releases it.
-async fn hold(driver: &mut Driver, held: Guard<Client, Exclusive>, is_long: bool) -> Result<(), Error> {
+/// Works under a lock or a permit, and releases it.
+async fn hold<M>(driver: &mut Driver, held: Guard<Client, M>, is_long: bool) -> Result<(), Error>
+where
+    M: Mode<Interrupt = Stop>,
+{
     driver.report("acquired");
     // The work is dropped as soon as the holder must stop.
     let _: Result<(), Stop> = held.run(work(driver, is_long)).await;
@@ -234,6 +243,22 @@ async fn shared_lock(driver: &mut Driver, zk: &Client) -> Result<(), Error> {
             driver.report_item("released", "write");
             held.release().await?;
         }
+        driver.while_random(PAUSE).await;
+    }
+    Ok(())
+}
+
+/// Each client holds one permit at a time.
+async fn semaphore(driver: &mut Driver, zk: &Client, state: &mut State) -> Result<(), Error> {
+    let semaphore = Semaphore::new(zk, &driver.object, PERMITS, SemaphoreOptions::default())?;
+    if !state.is_sized {
+        driver.report_item("limit", PERMITS);
+        state.is_sized = true;
+    }
+    while !driver.rests() {
+        driver.report("asks");
+        let held = semaphore.acquire(1).await.inspect_err(|_| driver.report("refused"))?;
+        hold(driver, held, false).await?;
         driver.while_random(PAUSE).await;
     }
     Ok(())
