@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
@@ -35,6 +36,8 @@ import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.queue.DistributedQueue;
 import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
@@ -573,6 +576,42 @@ public class Curator {
         });
     }
 
+    static void semaphore() throws Exception {
+        int permits = number("permits");
+        List<InterProcessSemaphoreV2> semaphores = new ArrayList<>();
+        for (CuratorFramework client : clients("connect", number("clients"))) {
+            semaphores.add(new InterProcessSemaphoreV2(client, root, permits));
+        }
+        AtomicInteger held = new AtomicInteger(), violations = new AtomicInteger();
+        serve(ops -> {
+            int each = (ops + semaphores.size() - 1) / semaphores.size();
+            violations.set(0);
+            List<Long> latencies = new ArrayList<>();
+            List<Work> works = new ArrayList<>();
+            for (InterProcessSemaphoreV2 semaphore : semaphores) {
+                works.add(() -> {
+                    for (int i = 0; i < each; i++) {
+                        long begun = System.nanoTime();
+                        Lease lease = semaphore.acquire();
+                        if (held.getAndIncrement() >= permits) violations.incrementAndGet();
+                        held.decrementAndGet();
+                        semaphore.returnLease(lease);
+                        long took = System.nanoTime() - begun;
+                        synchronized (latencies) {
+                            latencies.add(took);
+                        }
+                    }
+                });
+            }
+            long begun = System.nanoTime();
+            together(works);
+            double seconds = (System.nanoTime() - begun) / 1e9;
+            Measured measured = new Measured(each * semaphores.size(), seconds).with("whole", latencies);
+            measured.violations = violations.get();
+            return measured;
+        });
+    }
+
     static void idle() throws Exception {
         CuratorFramework holding = client("direct"), client = client("connect");
         InterProcessMutex held = new InterProcessMutex(holding, root);
@@ -703,6 +742,9 @@ public class Curator {
                 break;
             case "counter":
                 counter();
+                break;
+            case "semaphore":
+                semaphore();
                 break;
             case "idle":
                 idle();

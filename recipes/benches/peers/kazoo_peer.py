@@ -370,6 +370,35 @@ def counter():
     serve(rounds)
 
 
+def semaphore():
+    permits = number("permits")
+    semaphores = [client.Semaphore(ROOT, permits) for client in clients(number("clients"))]
+    counting = threading.Lock()
+
+    def rounds(count):
+        each = -(-count // len(semaphores))
+        held, violations, whole = [0], [0], []
+
+        def contend(own):
+            for _ in range(each):
+                begun = now()
+                own.acquire()
+                with counting:
+                    violations[0] += held[0] >= permits
+                    held[0] += 1
+                with counting:
+                    held[0] -= 1
+                own.release()
+                whole.append((now() - begun) * 1e6)
+
+        begun = now()
+        join([start(contend, own) for own in semaphores])
+        seconds = now() - begun
+        return lambda: report(each * len(semaphores), seconds, violations[0], whole=whole)
+
+    serve(rounds)
+
+
 def idle():
     (holding,), (client,) = clients(1, "direct"), clients(1)
     held = holding.Lock(ROOT)
@@ -450,6 +479,7 @@ WORKLOADS = {
     "barrier": barrier,
     "queue": queues,
     "counter": counter,
+    "semaphore": semaphore,
     "idle": idle,
     "session": session,
 }

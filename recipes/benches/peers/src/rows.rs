@@ -111,6 +111,12 @@ const COUNTERS: &[Contestant] = &[
     with(Kazoo, "Counter", ADDS_TWICE),
 ];
 
+const SEMAPHORES: &[Contestant] = &[
+    with(Ours, "Semaphore", "in the order of the requests"),
+    with(Curator, "InterProcessSemaphoreV2", "in the order of an inner lock"),
+    with(Kazoo, "Semaphore", "in the order of an inner lock"),
+];
+
 /// All rows, in the order of the table.
 pub const ROWS: &[Row] = &[
     Row {
@@ -296,6 +302,26 @@ pub const ROWS: &[Row] = &[
             with(Ours, "Queue, take, relaxed", RELAXED),
             with(Ours, "Queue, claim and done, relaxed", RELAXED),
         ],
+    },
+    Row {
+        name: "semaphore-1",
+        title: "semaphore of three permits, 1 client",
+        operation: "acquire and release of one permit",
+        workload: "semaphore",
+        parameters: &[("clients", 1), ("permits", 3)],
+        operations: operations(1000, 200, 30, 5),
+        warm_up: 3000,
+        contestants: SEMAPHORES,
+    },
+    Row {
+        name: "semaphore-32",
+        title: "semaphore of three permits, 32 clients that acquire ten times each",
+        operation: "acquire and release of one permit",
+        workload: "semaphore",
+        parameters: &[("clients", 32), ("permits", 3)],
+        operations: operations(320, 320, 320, 32),
+        warm_up: 960,
+        contestants: SEMAPHORES,
     },
     Row {
         name: "counter-1",

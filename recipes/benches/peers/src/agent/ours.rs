@@ -3,13 +3,14 @@
 
 use super::ours_queue;
 use super::ours_sessions::{SESSION, session, sessions};
-use super::shared::{Rounds, all, contention, dropped, lock_cycles};
+use super::shared::{Rounds, all, contention, dropped, lock_cycles, shares};
 use super::{Measured, Orders, Task};
 use crate::clock::{micros, now, sleep};
 use anyhow::{Context, bail};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, try_join_all};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place};
@@ -19,11 +20,15 @@ use zk_recipes::guard::Exclusive;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 use zk_recipes::{
     Counter, CounterOptions, DoubleBarrier, DoubleBarrierOptions, Election, ElectionOptions, Freshness,
-    Guard, Leave, Lock, LockOptions, Parents, Reuse, SharedLock, SharedLockOptions,
+    Guard, Leave, Lock, LockOptions, Parents, Reuse, Semaphore, SemaphoreOptions, SharedLock,
+    SharedLockOptions,
 };
 
 /// How often an observer looks.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// A client of a semaphore: how many permits there are, how many are held, and how many were granted beyond them.
+type Contender = (Semaphore<Client>, usize, Arc<AtomicUsize>, Arc<AtomicUsize>);
 
 /// Does the work of a row.
 pub async fn run(task: Task) -> anyhow::Result<()> {
@@ -37,6 +42,7 @@ pub async fn run(task: Task) -> anyhow::Result<()> {
         "queue" => ours_queue::queue(&task).await,
         "backlog" => ours_queue::backlog(&task).await,
         "counter" => counter(&task).await,
+        "semaphore" => semaphore(&task).await,
         "idle" if task.text("recipe")? == "Group" => members(&task).await,
         "idle" => idle(&task).await,
         other => bail!("there is no workload {other}"),
@@ -274,29 +280,8 @@ async fn counter(task: &Task) -> anyhow::Result<()> {
     let sessions = sessions(task, task.number("clients")?).await?;
     let counters: Vec<_> = sessions.iter().map(of).collect::<Result<_, _>>()?;
     let add = async |count: usize| {
-        let each = count.div_ceil(counters.len());
-        let (tell, mut told) = mpsc::unbounded_channel();
-        let begun = now();
-        let mut tasks = JoinSet::new();
-        for counter in &counters {
-            let (counter, tell) = (counter.clone(), tell.clone());
-            tasks.spawn(async move {
-                for _ in 0..each {
-                    let begun = now();
-                    counter.add(1).await?;
-                    let _ = tell.send(micros(begun, now()));
-                }
-                Ok(())
-            });
-        }
-        drop(tell);
-        all(tasks).await?;
-        let ended = now();
-        let mut latencies = Vec::with_capacity(each * counters.len());
-        while let Some(latency) = told.recv().await {
-            latencies.push(latency);
-        }
-        anyhow::Ok(Measured::between(each * counters.len(), begun, ended).with("add", latencies))
+        shares("add", &counters, count, |counter| async move { Ok(counter.add(1).await.map(drop)?) }.boxed())
+            .await
     };
     add(task.number("warm")?).await?;
     let mut orders = Orders;
@@ -306,6 +291,42 @@ async fn counter(task: &Task) -> anyhow::Result<()> {
         let added = audited.get(Freshness::Latest).await? - before;
         let wanted = (ops.div_ceil(counters.len()) * counters.len()) as i64;
         orders.report(measured.violations(added.abs_diff(wanted) as usize));
+    }
+    Ok(())
+}
+
+/// Clients acquire one permit and release it, as often as each order says. A permit that is granted while all are held is a
+/// violation.
+async fn semaphore(task: &Task) -> anyhow::Result<()> {
+    let (root, permits) = (task.text("root")?, task.number("permits")?);
+    let sessions = sessions(task, task.number("clients")?).await?;
+    let (held, violations) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let mut contenders = Vec::with_capacity(sessions.len());
+    for zk in &sessions {
+        let semaphore = Semaphore::new(zk, root, u32::try_from(permits)?, SemaphoreOptions::default())?;
+        contenders.push((semaphore, permits, held.clone(), violations.clone()));
+    }
+    let cycles = async |count: usize| {
+        let cycle = |(semaphore, permits, held, violations): Contender| {
+            async move {
+                let permit = semaphore.acquire(1).await?;
+                if held.fetch_add(1, Ordering::SeqCst) >= permits {
+                    violations.fetch_add(1, Ordering::SeqCst);
+                }
+                held.fetch_sub(1, Ordering::SeqCst);
+                permit.release().await?;
+                Ok(())
+            }
+            .boxed()
+        };
+        shares("whole", &contenders, count, cycle).await
+    };
+    cycles(task.number("warm")?).await?;
+    violations.store(0, Ordering::SeqCst);
+    let mut orders = Orders;
+    while let Some(ops) = block_in_place(|| orders.next()) {
+        let measured = cycles(ops).await?;
+        orders.report(measured.violations(violations.swap(0, Ordering::SeqCst)));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
 /// Waits for tasks; the first error ends it.
@@ -94,6 +95,38 @@ pub async fn contention<L: Clone + Send + 'static, H: Send + 'static>(
         orders.report(hand_overs.take(ops.div_ceil(clients) * clients));
     }
     Ok(())
+}
+
+/// Lets each client make its share of the operations, one after the other. The latencies are those of a step of that name.
+pub async fn shares<L: Clone + Send + 'static>(
+    step: &'static str,
+    handles: &[L],
+    ops: usize,
+    act: fn(L) -> BoxFuture<'static, anyhow::Result<()>>,
+) -> anyhow::Result<Measured> {
+    let each = ops.div_ceil(handles.len());
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let begun = now();
+    let mut tasks = JoinSet::new();
+    for handle in handles {
+        let (handle, tell) = (handle.clone(), tell.clone());
+        tasks.spawn(async move {
+            for _ in 0..each {
+                let begun = now();
+                act(handle.clone()).await?;
+                let _ = tell.send(micros(begun, now()));
+            }
+            Ok(())
+        });
+    }
+    drop(tell);
+    all(tasks).await?;
+    let ended = now();
+    let mut latencies = Vec::with_capacity(each * handles.len());
+    while let Some(latency) = told.recv().await {
+        latencies.push(latency);
+    }
+    Ok(Measured::between(each * handles.len(), begun, ended).with(step, latencies))
 }
 
 /// The hand-overs of a lock: from the call of a release until the next holder has it.

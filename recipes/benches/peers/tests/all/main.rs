@@ -43,7 +43,7 @@ fn every_row_runs_without_any_server_installed() {
     let names = if HAS_CRATE { "ours,zookeeper-client,raw" } else { "ours,raw" };
     let peers = ["--storage", "simulated", "--figures", "counts", "--peers", names];
     let entries = entries(&[&QUICK[..], &peers].concat());
-    assert_eq!(rows_of(&entries, "ours").len(), 20);
+    assert_eq!(rows_of(&entries, "ours").len(), 22);
     let raw = ["requests", "lock-free", "lock-2", "lock-8", "lock-32", "lock-128"];
     assert_eq!(rows_of(&entries, "raw"), raw);
     let theirs = [&raw[..], &["election", "idle-1000"]].concat();
