@@ -13,17 +13,18 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use zk_recipes::guard::Permits;
 use zk_recipes::supervisor::{
     Backoff, Connect, Ended, Followed, Held, OnFailure, OnStop, PersistentNodeOptions, Policy, Session,
     SessionChange, Supervisor,
 };
 use zk_recipes::zk::{CreateMode, Error, ErrorKind, Over, ZooKeeper};
 use zk_recipes::{
-    Config, ConfigOptions, Delivery, Election, ElectionOptions, Group, GroupOptions, IfTaken, LockOptions,
-    Queue, QueueOptions, Update, WithData,
+    Config, ConfigOptions, Delivery, Election, ElectionOptions, Group, GroupOptions, Guard, IfTaken,
+    LockOptions, Queue, QueueOptions, Semaphore, SemaphoreOptions, Update, WithData,
 };
 
 const OFFICE: &str = "/office";

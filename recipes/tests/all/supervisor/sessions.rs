@@ -24,6 +24,33 @@ fn work_of_a_session_is_dropped_with_it_and_its_value_ends_the_call() {
     });
 }
 
+#[test]
+fn permits_are_held_again_in_the_next_session_with_a_larger_token() {
+    play(|stage| async move {
+        let a = Service::new(&stage, "a");
+        let (supervisor, told) = (a.supervisor.clone(), a.told.clone());
+        let ran = a.runs(async move {
+            let acquire = |zk: SimClient| {
+                let slots = Semaphore::new(&zk, "/slots", 2, SemaphoreOptions::default());
+                async move { slots?.acquire(2).await }
+            };
+            let first = AtomicI64::new(0);
+            let work = async |held: Held<Guard<SimClient, Permits>>| {
+                told.says(format!("token {}", held.token()));
+                match first.swap(held.token(), Ordering::Relaxed) {
+                    0 => pending().await,
+                    before => Ok::<_, Error>((before, held.token())),
+                }
+            };
+            supervisor.keep("slots", acquire, work).await
+        });
+        a.is_told(1).await;
+        a.expires();
+        let (before, now) = ran.await.expect("its work is done");
+        assert!(before < now, "{before:#x} and {now:#x}");
+    });
+}
+
 /// Opens no session before its last attempt.
 struct Fails {
     connector: Connector,
