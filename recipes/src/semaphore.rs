@@ -100,8 +100,8 @@ pub struct PermitHolder {
 ///
 /// # Cost
 ///
-/// With a free permit: four requests in two round trips, and one to release. Waiting: one watch, on the znode just ahead or on
-/// `held`, and one list when it fires.
+/// With a free permit: four requests in two round trips, and one to release. Waiting: one watch at a time, on the znode just ahead
+/// and then on `held`. When it fires: two requests, for two lists, or for a list and the grant.
 ///
 /// # Examples
 ///
