@@ -44,7 +44,7 @@ impl View {
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
         let contest = self.contest(own.object);
         if contest.protocol.has_permits() {
-            return self.before_permits(own, contest.standing(), u64::MAX, Contender::is_alive);
+            return self.before_permits(own, contest.first, u64::MAX, Contender::is_alive);
         }
         let first = contest.first();
         if contest.is_plain {
@@ -62,7 +62,7 @@ impl View {
         let contest = self.contest(own.object);
         let from = contest.first_after(zxid);
         if contest.protocol.has_permits() {
-            return self.before_permits(own, contest.from(from), zxid, |other| other.is_in(zxid));
+            return self.before_permits(own, from, zxid, |other| other.is_in(zxid));
         }
         if contest.is_plain {
             let others = contest.from(from).map(|number| (number, &self.contenders[number as usize]));
@@ -76,32 +76,44 @@ impl View {
         contest.from(from).find(blocks)
     }
 
-    /// Of the contenders that are there: the first waiter before this one; else, if too few permits are free, the first holder.
+    /// Of the contenders that are there, from a number on: the first waiter before this one; else, if too few permits are free,
+    /// the first holder.
     fn before_permits(
         &self,
         own: &Contender,
-        contenders: impl Iterator<Item = u32>,
+        from: usize,
         zxid: u64,
         is_there: impl Fn(&Contender) -> bool,
     ) -> Option<u32> {
+        let contest = self.contest(own.object);
+        let waits_ahead = |number: &u32| {
+            let other = &self.contenders[*number as usize];
+            !other.is_held && other.op != own.op && is_there(other) && other.rank() < own.rank()
+        };
         if own.is_held {
             return None;
         }
-        let (mut taken, mut holder) = (u64::from(own.permits), None);
-        for number in contenders {
-            let other = &self.contenders[number as usize];
-            if other.op == own.op || !is_there(other) {
-                continue;
-            }
-            if other.is_held {
-                taken += u64::from(other.permits);
-                holder = holder.or(Some(number));
-            } else if other.rank() < own.rank() {
-                return Some(number);
-            }
-        }
-        let permits = self.contest(own.object).permits_at(zxid);
-        holder.filter(|_| permits.is_some_and(|permits| taken > u64::from(permits)))
+        contest.from(from).find(waits_ahead).or_else(|| {
+            let (taken, holder) = self.permits_with(own, from, &is_there);
+            holder.filter(|_| contest.permits_at(zxid).is_some_and(|permits| taken > u64::from(permits)))
+        })
+    }
+
+    /// The permits of a contender and of the others that hold some, from a number on; and the first of these.
+    fn permits_with(
+        &self,
+        own: &Contender,
+        from: usize,
+        is_there: impl Fn(&Contender) -> bool,
+    ) -> (u64, Option<u32>) {
+        let holds = |number: &u32| {
+            let other = &self.contenders[*number as usize];
+            other.is_held && other.op != own.op && is_there(other)
+        };
+        let permits = |number: u32| u64::from(self.contenders[number as usize].permits);
+        let contest = self.contest(own.object);
+        let taken: u64 = contest.from(from).filter(holds).map(permits).sum();
+        (taken + u64::from(own.permits), contest.from(from).find(holds))
     }
 
     /// Counts the waiting operations that the deletion of a contender enables, and those that it may wake.
@@ -247,10 +259,7 @@ impl View {
     fn justify_permits(&self, own: &Contender, held: List) -> Result<(), Unjust> {
         let contest = self.contest(own.object);
         for zxid in [held.zxid, own.czxid] {
-            let others =
-                contest.from(contest.first_after(zxid)).map(|number| &self.contenders[number as usize]);
-            let holds = others.filter(|other| other.is_held && other.op != own.op && other.is_in(zxid));
-            let taken = u64::from(own.permits) + holds.map(|other| u64::from(other.permits)).sum::<u64>();
+            let (taken, _) = self.permits_with(own, contest.first_after(zxid), |other| other.is_in(zxid));
             if let Some(permits) = contest.permits_at(zxid).filter(|permits| taken > u64::from(*permits)) {
                 return Err(Unjust::TooMany(taken, permits));
             }
