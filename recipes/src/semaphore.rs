@@ -481,18 +481,12 @@ impl<Z: ZooKeeper> Semaphore<Z> {
         (own, token): (OwnedNode<Z>, i64),
     ) -> Result<Guard<Z, Permits>, Error> {
         let OwnContender { mut armed, .. } = waiter.contender;
-        armed.narrow(Duty::Path(own.path().to_owned()));
+        let path = own.path().to_owned();
+        armed.narrow(Duty::Path(path.clone()));
         promotion::confirm(&self.zk, &own).await?;
-        let grant = Grant {
-            recipe: RECIPE,
-            path: own.path().to_owned(),
-            czxid: token,
-            token,
-            data: self.options.data.clone(),
-            armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
+        let (holder, options) = (OwnContender { path, czxid: token, armed }, &self.options);
+        let (on_suspect, margin) = (options.on_suspect, options.margin);
+        let grant = Grant::of_contender(&self.zk, RECIPE, holder, &options.data, on_suspect, margin)?;
         Ok(Guard::new(Tenure::of(&self.zk, own, grant), self.contenders.marks, RunUntil::Lost))
     }
 

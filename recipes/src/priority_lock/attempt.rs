@@ -257,16 +257,9 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let mut armed = contender.armed;
         armed.narrow(Duty::Path(held.clone()));
         promotion::confirm(zk, &own).await?;
-        let grant = Grant {
-            recipe: super::RECIPE,
-            path: held,
-            czxid: token,
-            token,
-            data: options.data.clone(),
-            armed,
-            on_suspect: options.on_suspect,
-            margin: margin_in(zk, options.margin)?,
-        };
+        let holder = OwnContender { path: held, czxid: token, armed };
+        let (on_suspect, margin) = (options.on_suspect, options.margin);
+        let grant = Grant::of_contender(zk, super::RECIPE, holder, &options.data, on_suspect, margin)?;
         Ok(Tenure::of(zk, own, grant))
     }
 
