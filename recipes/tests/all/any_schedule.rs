@@ -1,15 +1,12 @@
 //! Whatever happens: three hundred runs of four clients with every kind of fault, and what must hold after each.
 
 use crate::common::{Client, Drops, Stage, TIMEOUT, dropping, is_refused_for_good, play_with};
+use sim_zk::Config;
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::{Config, Process};
 use std::collections::BTreeSet;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{HoldState, LockOptions, OnSuspect};
 
 /// The tokens in the order of the grants, and how often it went how.
@@ -86,15 +83,8 @@ fn run(seed: u64) -> Tally {
     let config = Config { faults: 30, hostile_until: 60_000_000, ..Config::default() };
     let (tally, _) = play_with(config, Seeded::new(seed, rates), |stage| async move {
         let tally = Arc::new(Mutex::new(Tally::default()));
-        let mut lives_on = Vec::new();
-        for name in ["a", "b", "c", "d"] {
-            let process = stage.sim.process(name);
-            lives_on.push((process.clone(), spawned(&stage, &process, &tally)));
-        }
-        for (process, life) in lives_on {
-            futures_util::future::select(pin!(life), pin!(process.crashed())).await;
-        }
-        stage.settle().await;
+        let (one, told) = (stage.clone(), tally.clone());
+        stage.lets_four_live(move |client| lives(one.clone(), client, told.clone())).await;
         let living: BTreeSet<_> = stage.sim.look(|world| {
             world.znodes().map(|(_, owner)| owner).chain(world.watches().map(|(_, of)| of)).collect()
         });
@@ -108,25 +98,6 @@ fn run(seed: u64) -> Tally {
         std::mem::take(&mut *tally.lock().unwrap())
     });
     tally
-}
-
-fn spawned(
-    stage: &Stage,
-    process: &Process,
-    tally: &Arc<Mutex<Tally>>,
-) -> impl Future<Output = ()> + Send + use<> {
-    let (stage, process, tally) = (stage.clone(), process.clone(), tally.clone());
-    let life = process.clone().spawn(async move {
-        // A session that ends is followed by another, twice.
-        for _ in 0..3 {
-            let zk = process.open(TIMEOUT).await;
-            lives(stage.clone(), Client { process: process.clone(), zk: zk.clone() }, tally.clone()).await;
-            if zk.status().over().is_none() {
-                return;
-            }
-        }
-    });
-    async move { drop(life.await) }
 }
 
 #[test]

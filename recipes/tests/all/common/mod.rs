@@ -11,6 +11,7 @@ use sim_zk::paths::Paths;
 use sim_zk::{Config, End, Process, Sim, SimClient};
 use std::collections::VecDeque;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -250,6 +251,32 @@ impl Stage {
         founder.makes("/locks").await;
         founder.makes(DIRECTORY).await;
         founder
+    }
+
+    /// Lets four clients live at once until each has ended or crashed, and everything has come to rest. A session that ends is
+    /// followed by another, twice.
+    pub async fn lets_four_live<F>(&self, live: impl Fn(Client) -> F + Clone + Send + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let lives = ["a", "b", "c", "d"].map(|name| {
+            let process = self.sim.process(name);
+            let (live, one) = (live.clone(), process.clone());
+            let life = process.spawn(async move {
+                for _ in 0..3 {
+                    let zk = one.open(TIMEOUT).await;
+                    live(Client { process: one.clone(), zk: zk.clone() }).await;
+                    if zk.status().over().is_none() {
+                        return;
+                    }
+                }
+            });
+            (process, life)
+        });
+        for (process, life) in lives {
+            futures_util::future::select(pin!(life), pin!(process.crashed())).await;
+        }
+        self.settle().await;
     }
 
     /// Lets everything that is under way come to rest. That ends all faults for good: a scene that waits for them lets time

@@ -8,10 +8,8 @@ use crate::common::{
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, SimClient};
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use zk_recipes::zk::ZooKeeper;
 use zk_recipes::{HoldState, Semaphore, SemaphoreOptions};
 
 /// The number of permits.
@@ -213,27 +211,8 @@ fn run(seed: u64, servers: u8) -> Tally {
     let config = Config { faults: 30, hostile_until: 60_000_000, ..Config::default() }.with_servers(servers);
     let (tally, _) = play_with(config, Seeded::new(seed, rates), |stage| async move {
         let tally = Arc::new(Mutex::new(Tally::default()));
-        let mut lives_on = Vec::new();
-        for name in ["a", "b", "c", "d"] {
-            let process = stage.sim.process(name);
-            let (stage, tally, one) = (stage.clone(), tally.clone(), process.clone());
-            let life = process.spawn(async move {
-                // A session that ends is followed by another, twice.
-                for _ in 0..3 {
-                    let zk = one.open(TIMEOUT).await;
-                    let client = Client { process: one.clone(), zk: zk.clone() };
-                    lives(stage.clone(), client, tally.clone()).await;
-                    if zk.status().over().is_none() {
-                        return;
-                    }
-                }
-            });
-            lives_on.push((process, life));
-        }
-        for (process, life) in lives_on {
-            futures_util::future::select(pin!(life), pin!(process.crashed())).await;
-        }
-        stage.settle().await;
+        let (one, told) = (stage.clone(), tally.clone());
+        stage.lets_four_live(move |client| lives(one.clone(), client, told.clone())).await;
         let last = stage.client("last").await;
         let semaphore = semaphore(&last);
         let granted = semaphore.acquire(ALL).within(2 * TIMEOUT).await;
